@@ -1,0 +1,77 @@
+// A training job: what to compute, within which limits, and what is best. All defaults are explicit here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace sail::ir {
+
+enum class Precision { kFp32, kFp16, kBf16, kFp64 };  // kFp64 only in the runtime's own tests
+absl::string_view ToString(Precision precision);
+int BytesPerElement(Precision precision);  // of parameters and activations
+
+enum class Metric {
+  kThroughput,     // iters/s
+  kIterTime,       // s
+  kSampleRate,     // samples/s
+  kTokenRate,      // tokens/s
+  kCostPerIter,    // USD/iter: nodes and egress
+  kCostRate,       // USD/s
+  kEgressPerIter,  // bytes/iter over links with a price
+  kPeakMemory,     // the largest share of a GPU's usable memory, 0..1: `peak_memory <= 92% * gpu.memory`
+  kNodes,
+  kGpus,
+};
+absl::string_view ToString(Metric metric);  // spelling of the language: "cost_per_iter"
+
+struct ObjectiveTerm {
+  Metric metric = Metric::kThroughput;
+  bool maximize = true;
+  friend bool operator==(const ObjectiveTerm&, const ObjectiveTerm&) = default;
+};
+
+// `value(metric) <= limit` or `>= limit`, in the metric's base unit.
+struct Constraint {
+  std::string name;
+  Metric metric = Metric::kThroughput;
+  bool at_most = true;
+  double limit = 0;
+  friend bool operator==(const Constraint&, const Constraint&) = default;
+};
+
+struct AdamW {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0.0;  // decoupled; applied to matrices only, not to norms and biases
+  friend bool operator==(const AdamW&, const AdamW&) = default;
+};
+
+struct Data {
+  std::vector<std::string> text;  // UTF-8 text files, read as bytes (token = byte value), one after the other; paths as written
+  friend bool operator==(const Data&, const Data&) = default;
+};
+
+struct Job {
+  std::string name;
+  int64_t global_batch = 0;              // samples per iteration, exact
+  std::vector<int> micro_batches;        // candidates, samples; ascending
+  std::vector<int> tensor_degrees;       // candidates; ascending powers of two
+  std::vector<int> pipeline_depths;      // candidates; ascending
+  Precision precision = Precision::kFp32;
+  AdamW optimizer;
+  int64_t steps = 0;                     // iterations to train
+  std::optional<Data> data;              // required to build a bundle, not to plan
+  uint64_t seed = 0;
+  double memory_limit = 0.92;            // share of usable GPU memory a plan may fill; a peak_memory limit replaces it
+  std::vector<ObjectiveTerm> objective;  // lexicographic, at least one
+  std::vector<Constraint> constraints;
+  friend bool operator==(const Job&, const Job&) = default;
+};
+
+}  // namespace sail::ir

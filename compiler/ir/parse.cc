@@ -1,0 +1,310 @@
+// Strict readers of what print.cc writes.
+#include "absl/strings/str_cat.h"
+#include "compiler/base/status_macros.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/print.h"
+
+namespace sail::ir {
+namespace {
+
+template <class Enum, size_t N>
+void GetEnum(ObjectReader& reader, absl::string_view key, const NameTable<Enum, N>& table, Enum* out) {
+  std::string name;
+  reader.Get(key, &name);
+  if (const std::optional<Enum> value = ValueOf(table, name)) {
+    *out = *value;
+  } else {
+    reader.Fail(key, absl::StrCat("unknown value \"", name, "\""));
+  }
+}
+
+template <class T>
+void GetQuantity(ObjectReader& reader, absl::string_view key, T* out) {
+  double value = 0;
+  reader.Get(key, &value);
+  *out = T(value);
+}
+
+void GetBytes(ObjectReader& reader, absl::string_view key, Bytes* out) {
+  int64_t value = 0;
+  reader.Get(key, &value);
+  *out = Bytes(value);
+}
+
+template <class T>
+void GetOptional(ObjectReader& reader, absl::string_view key, std::optional<T>* out) {
+  reader.Ignore(key);
+  if (!reader.Has(key)) return;
+  double value = 0;
+  reader.Get(key, &value);
+  *out = T(value);
+}
+
+// The index of the element of `list` whose name is `name`; records an error when there is none.
+template <class T>
+int FindNamed(ObjectReader& reader, absl::string_view key, const std::vector<T>& list) {
+  std::string name;
+  reader.Get(key, &name);
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i].name == name) return static_cast<int>(i);
+  }
+  reader.Fail(key, absl::StrCat("unknown name \"", name, "\""));
+  return 0;
+}
+
+int GetIndex(ObjectReader& reader, absl::string_view key, size_t size) {
+  int index = 0;
+  reader.Get(key, &index);
+  if (index >= 0 && index < static_cast<int>(size)) return index;
+  reader.Fail(key, absl::StrCat("index ", index, " is out of range"));
+  return 0;
+}
+
+// Calls read(element reader) for every object of a list.
+template <class Read>
+absl::Status ForEach(ObjectReader& reader, absl::string_view key, Read read) {
+  const Json& list = reader.Raw(key);
+  if (!list.is_array()) {
+    reader.Fail(key, "expected a list");
+    return reader.Finish();
+  }
+  for (size_t i = 0; i < list.size(); ++i) {
+    ObjectReader element(list[i], absl::StrCat(reader.PathOf(key), "[", i, "]"));
+    SAIL_RETURN_IF_ERROR(read(element));
+    SAIL_RETURN_IF_ERROR(element.Finish());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseOptimizer(const Json& json, std::string path, AdamW* optimizer) {
+  ObjectReader reader(json, std::move(path));
+  reader.Get("learning_rate", &optimizer->learning_rate);
+  reader.Get("beta1", &optimizer->beta1);
+  reader.Get("beta2", &optimizer->beta2);
+  reader.Get("epsilon", &optimizer->epsilon);
+  reader.Get("weight_decay", &optimizer->weight_decay);
+  return reader.Finish();
+}
+
+}  // namespace
+
+absl::StatusOr<Job> ParseJob(const Json& json, std::string path) {
+  Job job;
+  ObjectReader reader(json, std::move(path));
+  reader.Get("name", &job.name);
+  reader.Get("global_batch", &job.global_batch);
+  reader.Get("micro_batches", &job.micro_batches);
+  reader.Get("tensor_degrees", &job.tensor_degrees);
+  reader.Get("pipeline_depths", &job.pipeline_depths);
+  GetEnum(reader, "precision", kPrecisions, &job.precision);
+  SAIL_RETURN_IF_ERROR(ParseOptimizer(reader.Raw("optimizer"), reader.PathOf("optimizer"), &job.optimizer));
+  reader.Get("steps", &job.steps);
+  int64_t seed = 0;
+  reader.Get("seed", &seed);
+  job.seed = static_cast<uint64_t>(seed);
+  reader.Get("memory_limit", &job.memory_limit);
+  SAIL_RETURN_IF_ERROR(ForEach(reader, "objective", [&](ObjectReader& element) {
+    ObjectiveTerm& term = job.objective.emplace_back();
+    GetEnum(element, "metric", kMetrics, &term.metric);
+    element.Get("maximize", &term.maximize);
+    return absl::OkStatus();
+  }));
+  SAIL_RETURN_IF_ERROR(ForEach(reader, "constraints", [&](ObjectReader& element) {
+    Constraint& constraint = job.constraints.emplace_back();
+    element.Get("name", &constraint.name);
+    GetEnum(element, "metric", kMetrics, &constraint.metric);
+    element.Get("at_most", &constraint.at_most);
+    element.Get("limit", &constraint.limit);
+    return absl::OkStatus();
+  }));
+  if (reader.Has("data")) {
+    job.data.emplace();
+    ObjectReader data(reader.Raw("data"), reader.PathOf("data"));
+    data.Get("text", &job.data->text);
+    SAIL_RETURN_IF_ERROR(data.Finish());
+  }
+  reader.Ignore("data");
+  SAIL_RETURN_IF_ERROR(reader.Finish());
+  return job;
+}
+
+absl::StatusOr<Model> ParseModel(const Json& json, std::string path) {
+  Model model;
+  ObjectReader reader(json, std::move(path));
+  reader.Get("name", &model.name);
+  GetEnum(reader, "family", kModelFamilies, &model.family);
+  reader.Get("blocks", &model.blocks);
+  reader.Get("hidden", &model.hidden);
+  reader.Get("heads", &model.heads);
+  reader.Get("feed_forward", &model.feed_forward);
+  reader.Get("seq_len", &model.seq_len);
+  reader.Get("vocab", &model.vocab);
+  reader.Get("embedding_width", &model.embedding_width);
+  reader.Get("position_rows", &model.position_rows);
+  reader.Get("tied_head", &model.tied_head);
+  reader.Get("qkv_bias", &model.qkv_bias);
+  GetEnum(reader, "activation", kActivations, &model.activation);
+  GetEnum(reader, "norm", kNormPlacements, &model.norm);
+  const bool sound = model.blocks >= 1 && model.blocks <= 1 << 20 && model.hidden >= 1 && model.heads >= 1 &&
+                     model.hidden % model.heads == 0 && model.feed_forward >= 1 && model.seq_len >= 1 &&
+                     model.vocab >= 1 && model.embedding_width >= 1 && model.position_rows >= model.seq_len;
+  if (!sound) reader.Fail("blocks", "impossible model shape");
+  SAIL_RETURN_IF_ERROR(reader.Finish());
+  return model;
+}
+
+namespace {
+
+absl::Status ParseHardware(ObjectReader& reader, Cluster& cluster) {
+  SAIL_RETURN_IF_ERROR(ForEach(reader, "gpus", [&](ObjectReader& element) {
+    Gpu& gpu = cluster.gpus.emplace_back();
+    element.Get("name", &gpu.name);
+    GetEnum(element, "backend", kBackends, &gpu.backend);
+    GetBytes(element, "memory_bytes", &gpu.memory);
+    element.Get("usable_memory", &gpu.usable_memory);
+    GetOptional(element, "peak_fp32_flop_per_s", &gpu.peak_fp32);
+    GetOptional(element, "peak_fp16_flop_per_s", &gpu.peak_fp16);
+    GetOptional(element, "peak_bf16_flop_per_s", &gpu.peak_bf16);
+    GetOptional(element, "memory_bandwidth_bytes_per_s", &gpu.memory_bandwidth);
+    return absl::OkStatus();
+  }));
+  return ForEach(reader, "machines", [&](ObjectReader& element) {
+    Machine& machine = cluster.machines.emplace_back();
+    element.Get("name", &machine.name);
+    machine.gpu = GpuId(FindNamed(element, "gpu", cluster.gpus));
+    element.Get("gpus_per_node", &machine.gpus_per_node);
+    GetQuantity(element, "intra_node_bytes_per_s", &machine.intra_node);
+    GetOptional(element, "nic_bytes_per_s", &machine.nic);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status ParseZones(ObjectReader& reader, Cluster& cluster) {
+  reader.Get("regions", &cluster.regions);
+  return ForEach(reader, "zones", [&](ObjectReader& element) {
+    Zone& zone = cluster.zones.emplace_back();
+    element.Get("name", &zone.name);
+    std::string region;
+    element.Get("region", &region);
+    for (size_t i = 0; i < cluster.regions.size(); ++i) {
+      if (cluster.regions[i] == region) zone.region = RegionId(static_cast<int>(i));
+    }
+    if (zone.region.index() < 0) element.Fail("region", absl::StrCat("unknown name \"", region, "\""));
+    return absl::OkStatus();
+  });
+}
+
+absl::Status ParsePools(ObjectReader& reader, Cluster& cluster) {
+  return ForEach(reader, "pools", [&](ObjectReader& element) {
+    Pool& pool = cluster.pools.emplace_back();
+    element.Get("name", &pool.name);
+    pool.zone = ZoneId(GetIndex(element, "zone", cluster.zones.size()));
+    pool.machine = MachineId(FindNamed(element, "machine", cluster.machines));
+    GetEnum(element, "market", kMarkets, &pool.market);
+    element.Get("quota_nodes", &pool.quota);
+    GetQuantity(element, "price_usd_per_s", &pool.price);
+    GetOptional(element, "mean_lifetime_s", &pool.mean_lifetime);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status ParseLinks(ObjectReader& reader, Cluster& cluster) {
+  const size_t zones = cluster.zones.size();
+  cluster.links.assign(zones, std::vector<Link>(zones));
+  std::vector<bool> seen(zones * zones, false);
+  SAIL_RETURN_IF_ERROR(ForEach(reader, "links", [&](ObjectReader& element) {
+    const int from = GetIndex(element, "from", zones);
+    const int to = GetIndex(element, "to", zones);
+    if (zones == 0) return absl::OkStatus();
+    Link& link = cluster.links[from][to];
+    GetQuantity(element, "bandwidth_bytes_per_s", &link.bandwidth);
+    GetQuantity(element, "latency_s", &link.latency);
+    GetQuantity(element, "egress_usd_per_byte", &link.egress);
+    GetEnum(element, "per", kLinkShares, &link.share);
+    seen[from * zones + to] = true;
+    return absl::OkStatus();
+  }));
+  for (size_t i = 0; i < seen.size(); ++i) {
+    if (!seen[i]) reader.Fail("links", absl::StrCat("no link from zone ", i / zones, " to zone ", i % zones));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Cluster> ParseCluster(const Json& json, std::string path) {
+  Cluster cluster;
+  ObjectReader reader(json, std::move(path));
+  reader.Get("name", &cluster.name);
+  SAIL_RETURN_IF_ERROR(ParseHardware(reader, cluster));
+  SAIL_RETURN_IF_ERROR(ParseZones(reader, cluster));
+  SAIL_RETURN_IF_ERROR(ParsePools(reader, cluster));
+  SAIL_RETURN_IF_ERROR(ParseLinks(reader, cluster));
+  SAIL_RETURN_IF_ERROR(reader.Finish());
+  return cluster;
+}
+
+absl::StatusOr<Profile> ParseProfile(const Json& json, const Cluster& cluster, std::string path) {
+  Profile profile;
+  if (!json.is_array()) return absl::InvalidArgumentError(absl::StrCat(path, ": expected a list"));
+  for (size_t i = 0; i < json.size(); ++i) {
+    ObjectReader element(json[i], absl::StrCat(path, "[", i, "]"));
+    ProfileKey key;
+    LayerTime time;
+    GetEnum(element, "layer", kLayerKinds, &key.kind);
+    key.gpu = GpuId(FindNamed(element, "gpu", cluster.gpus));
+    element.Get("tensor", &key.tensor);
+    element.Get("micro_batch", &key.micro_batch);
+    GetQuantity(element, "forward_s", &time.forward);
+    GetQuantity(element, "backward_s", &time.backward);
+    GetQuantity(element, "optimizer_s", &time.optimizer);
+    GetEnum(element, "provenance", kProvenances, &time.provenance);
+    SAIL_RETURN_IF_ERROR(element.Finish());
+    profile.Set(key, time);
+  }
+  return profile;
+}
+
+absl::StatusOr<Problem> ParseProblem(const Json& json, std::string path) {
+  ObjectReader reader(json, path);
+  Problem problem;
+  SAIL_ASSIGN_OR_RETURN(problem.job, ParseJob(reader.Raw("job"), reader.PathOf("job")));
+  SAIL_ASSIGN_OR_RETURN(problem.model, ParseModel(reader.Raw("model"), reader.PathOf("model")));
+  SAIL_ASSIGN_OR_RETURN(problem.cluster, ParseCluster(reader.Raw("cluster"), reader.PathOf("cluster")));
+  SAIL_ASSIGN_OR_RETURN(problem.profile,
+                        ParseProfile(reader.Raw("profile"), problem.cluster, reader.PathOf("profile")));
+  SAIL_RETURN_IF_ERROR(reader.Finish());
+  return problem;
+}
+
+absl::StatusOr<Plan> ParsePlan(const Json& json, const Cluster& cluster, std::string path) {
+  Plan plan;
+  ObjectReader reader(json, std::move(path));
+  GetEnum(reader, "schedule", kSchedules, &plan.schedule);
+  GetEnum(reader, "optimizer_sharding", kOptimizerShardings, &plan.optimizer_sharding);
+  SAIL_RETURN_IF_ERROR(ForEach(reader, "pipelines", [&](ObjectReader& element) {
+    Pipeline& pipeline = plan.pipelines.emplace_back();
+    element.Get("micro_batch", &pipeline.micro_batch);
+    element.Get("micro_batches", &pipeline.micro_batches);
+    return ForEach(element, "stages", [&](ObjectReader& item) {
+      Stage& stage = pipeline.stages.emplace_back();
+      std::vector<int> layers;
+      item.Get("layers", &layers);
+      if (layers.size() == 2) {
+        stage.first_layer = layers[0];
+        stage.last_layer = layers[1];
+      } else {
+        item.Fail("layers", "expected [first, last]");
+      }
+      stage.group.pool = PoolId(FindNamed(item, "pool", cluster.pools));
+      item.Get("node", &stage.group.node);
+      item.Get("gpus", &stage.group.gpus);
+      GetEnum(item, "recompute", kRecomputes, &stage.recompute);
+      return absl::OkStatus();
+    });
+  }));
+  SAIL_RETURN_IF_ERROR(reader.Finish());
+  return plan;
+}
+
+}  // namespace sail::ir

@@ -1,0 +1,68 @@
+#include "compiler/ir/plan_file.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "compiler/base/sha256.h"
+#include "compiler/base/status_macros.h"
+#include "compiler/ir/print.h"
+
+namespace sail::ir {
+namespace {
+
+constexpr absl::string_view kFormat = "1.0";
+constexpr absl::string_view kMajor = "1.";
+
+std::string HashOf(const Json& json) { return absl::StrCat("sha256:", Sha256Hex(DumpJson(json))); }
+
+std::string PlanHash(const Json& inputs, const Json& decisions) {
+  return HashOf({{"inputs", inputs}, {"decisions", decisions}});
+}
+
+absl::Status CheckHash(absl::string_view name, absl::string_view field, const std::string& stated,
+                       const std::string& actual) {
+  if (stated == actual) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("plan '", name, "': ", field, " does not match its content; make the plan again with `sailc plan`"));
+}
+
+}  // namespace
+
+std::string PrintPlanFile(const Problem& problem, const Plan& plan, const Report& report) {
+  Json file = {{"format", std::string(kFormat)},
+               {"kind", "sailplan"},
+               {"inputs", ToJson(problem)},
+               {"decisions", ToJson(plan, problem.cluster)},
+               {"predictions", ToJson(report, problem.cluster)}};
+  file["plan_hash"] = PlanHash(file["inputs"], file["decisions"]);
+  file["prediction_hash"] = HashOf(file["predictions"]);
+  return DumpJson(file);
+}
+
+absl::StatusOr<PlanFile> ParsePlanFile(absl::string_view text, absl::string_view name) {
+  const std::string what = absl::StrCat("plan '", name, "'");
+  SAIL_ASSIGN_OR_RETURN(const Json json, ParseJson(text, what));
+  ObjectReader reader(json, what);
+  std::string format, kind, plan_hash, prediction_hash;
+  reader.Get("kind", &kind);
+  reader.Get("format", &format);
+  if (kind != "sailplan") reader.Fail("kind", "not a sailplan file");
+  if (!absl::StartsWith(format, kMajor)) {
+    reader.Fail("format", absl::StrCat("version ", format, " is not readable; this sailc reads ", kFormat));
+  }
+  reader.Get("plan_hash", &plan_hash);
+  reader.Get("prediction_hash", &prediction_hash);
+  const Json& inputs = reader.Raw("inputs");
+  const Json& decisions = reader.Raw("decisions");
+  const Json& predictions = reader.Raw("predictions");
+  SAIL_RETURN_IF_ERROR(reader.Finish());
+  SAIL_RETURN_IF_ERROR(CheckHash(name, "plan_hash", plan_hash, PlanHash(inputs, decisions)));
+  SAIL_RETURN_IF_ERROR(CheckHash(name, "prediction_hash", prediction_hash, HashOf(predictions)));
+
+  PlanFile file;
+  file.plan_hash = std::move(plan_hash);
+  SAIL_ASSIGN_OR_RETURN(file.problem, ParseProblem(inputs, absl::StrCat(what, " inputs")));
+  SAIL_ASSIGN_OR_RETURN(file.plan, ParsePlan(decisions, file.problem.cluster, absl::StrCat(what, " decisions")));
+  return file;
+}
+
+}  // namespace sail::ir
