@@ -68,7 +68,7 @@ struct Job {
   int64_t steps = 0;                     // iterations to train
   std::optional<Data> data;              // required to build a bundle, not to plan
   uint64_t seed = 0;
-  double memory_limit = 0.92;            // share of usable GPU memory a plan may fill; a peak_memory limit replaces it
+  double memory_limit = 0.92;            // share of usable GPU memory a plan may fill; lowering sets it to the job's peak_memory limit
   std::vector<ObjectiveTerm> objective;  // lexicographic, at least one
   std::vector<Constraint> constraints;
   friend bool operator==(const Job&, const Job&) = default;

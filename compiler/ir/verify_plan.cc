@@ -109,14 +109,6 @@ bool WithinLimit(double value, double limit, bool at_most) {
   return at_most ? value <= limit + leniency : value >= limit - leniency;
 }
 
-// The share of the gpu's usable memory a stage may fill: the job's own limit or a tighter or looser peak_memory one.
-double MemoryShare(const Job& job) {
-  for (const Constraint& constraint : job.constraints) {
-    if (constraint.metric == Metric::kPeakMemory && constraint.at_most) return constraint.limit;
-  }
-  return job.memory_limit;
-}
-
 absl::Status VerifyStages(const Problem& problem, const Plan& plan, const Report& report) {
   size_t next = 0;
   for (int p = 0; p < static_cast<int>(plan.pipelines.size()); ++p) {
@@ -133,9 +125,9 @@ absl::Status VerifyStages(const Problem& problem, const Plan& plan, const Report
       }
       const Gpu& gpu = problem.cluster.gpu(plan.pipelines[p].stages[s].group.pool);
       const double usable = static_cast<double>(gpu.memory.value()) * gpu.usable_memory;
-      if (!WithinLimit(static_cast<double>(sum.value()), usable * MemoryShare(problem.job), /*at_most=*/true)) {
+      if (!WithinLimit(static_cast<double>(sum.value()), usable * problem.job.memory_limit, /*at_most=*/true)) {
         return Fault(where, " needs ", sum.value(), " bytes of memory, the limit on ", gpu.name, " is ",
-                     static_cast<int64_t>(usable * MemoryShare(problem.job)));
+                     static_cast<int64_t>(usable * problem.job.memory_limit));
       }
     }
   }

@@ -90,12 +90,14 @@ INSTANTIATE_TEST_SUITE_P(
                    "pipeline 1 stage 0 needs 240 bytes of memory, the limit on little is 230"},
         Corruption{"memory_terms_do_not_add_up", [](auto&, auto&, auto& report) { report.stages[0].memory_total = Bytes(1); },
                    "memory terms sum to 100 bytes, the total says 1"},
+        Corruption{"memory_limit_of_the_job", [](auto& problem, auto&, auto&) { problem.job.memory_limit = 0.05; },
+                   "pipeline 0 stage 0 needs 100 bytes"},
         Corruption{"peak_memory_limit",
                    [](auto& problem, auto&, auto& report) {
                      problem.job.constraints[0] = {.name = "price", .metric = Metric::kPeakMemory, .at_most = true, .limit = 0.05};
-                     report.peak_memory = 0.04;
+                     report.peak_memory = 0.06;
                    },
-                   "pipeline 0 stage 0 needs 100 bytes"},
+                   "constraint 'price' does not hold: peak_memory is 0.06"},
         Corruption{"constraint_violated", [](auto&, auto&, auto& report) { report.iteration = Seconds(20); },
                    "constraint 'speed' does not hold"},
         Corruption{"constraint_missing", [](auto&, auto&, auto& report) { report.constraints.pop_back(); },

@@ -1,0 +1,32 @@
+// Time and traffic of all-reduces (docs/cost_model.md §4).
+//
+// A group inside one node is a ring over its ranks. A group that spans nodes is hierarchical: reduce-scatter inside
+// each node, ring between the nodes of each zone over their cards, ring between the zones, and all-gather back.
+#pragma once
+
+#include <vector>
+
+#include "compiler/base/units.h"
+#include "simulator/network.h"
+
+namespace sail::sim {
+
+// Ring all-reduce of `payload` bytes per rank: 2(n−1)·latency + 2(n−1)/n · payload / bandwidth; zero for one rank.
+// Assumes that all ranks start together and links are full duplex. Source: Patarasuk & Yuan 2009.
+Seconds RingAllReduceTime(Bytes payload, int ranks, Seconds latency, BytesPerSecond bandwidth);
+
+// The shape of one owner set's all-reduce, from which any bucket of it is timed.
+struct AllReduce {
+  double intra_latency = 0;           // seconds: steps inside the nodes
+  double intra_seconds_per_byte = 0;  // of the slowest node
+  std::vector<Flow> zone_rings;       // one for each zone with several nodes; they run side by side
+  std::vector<Flow> cross_ring;       // empty, or one flow: the rings between zones
+};
+
+// `nodes`: the network's node of each owner, ascending.
+AllReduce MakeAllReduce(const Network& network, const std::vector<int>& nodes);
+
+// Duration with all links to itself.
+double AllReduceSeconds(const AllReduce& shape, double bytes);
+
+}  // namespace sail::sim

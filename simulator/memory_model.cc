@@ -1,0 +1,150 @@
+#include "simulator/memory_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulator/backend_constants.h"
+#include "simulator/schedule.h"
+
+namespace sail::sim {
+namespace {
+
+constexpr int64_t kTokenIdBytes = 8;  // int64
+constexpr int64_t kFp32Bytes = 4;
+
+bool HoldsEmbedding(const MemoryShape& shape) { return shape.first_layer == 0; }
+bool HoldsHead(const ir::Model& model, const MemoryShape& shape) { return shape.last_layer == model.layer_count() - 1; }
+
+int BlockCount(const ir::Model& model, int first_layer, int last_layer) {
+  return std::max(0, std::min(last_layer, model.blocks) - std::max(first_layer, 1) + 1);
+}
+
+// Bytes stashed for the backward of one micro-batch. Korthikanti et al. 2022, §4, counted in elements and without the
+// dropout masks, which our models do not have; per token:
+//   block      4h whole (inputs of both norms and of both column-parallel layers)
+//              + (4h + 2f + a·s)/t: q, k, v, input of the output projection; input and output of the activation (one of
+//              the two for ReLU, whose output is all its backward needs); softmax output, materialised
+//   embedding  token ids (+ e when e != h);   head  input and output of the final norm, e when e != h, target ids
+int64_t StashedBytes(const ir::Model& model, int element, const MemoryShape& shape) {
+  const int64_t tokens = shape.micro_batch * model.seq_len;
+  const int64_t h = model.hidden;
+  const int64_t projected = model.embedding_width == h ? 0 : model.embedding_width;
+  const int64_t activation = (model.activation == ir::Activation::kRelu ? 1 : 2) * model.feed_forward;
+  const int64_t block = 4 * h + (4 * h + activation + model.heads * model.seq_len) / shape.tensor;
+  int64_t bytes = BlockCount(model, shape.first_layer, shape.last_layer) * tokens * block * element;
+  if (HoldsEmbedding(shape)) bytes += tokens * (kTokenIdBytes + projected * element);
+  if (HoldsHead(model, shape)) {
+    const int64_t rows = (model.norm == ir::NormPlacement::kPre ? 2 : 1) * h + projected;
+    bytes += tokens * (kTokenIdBytes + rows * element);
+  }
+  return bytes;
+}
+
+// Gradients of what the running layer keeps between its kernels: the residual stream and its branch, both sides of the
+// feed-forward activation, scores and probabilities.
+int64_t WorkingBytes(const ir::Model& model, int element, const MemoryShape& shape) {
+  const int64_t tokens = shape.micro_batch * model.seq_len;
+  int64_t row = 4 * model.hidden;
+  if (BlockCount(model, shape.first_layer, shape.last_layer) > 0) {
+    row += 2 * (model.feed_forward + model.heads * model.seq_len) / shape.tensor;
+  }
+  return tokens * row * element;
+}
+
+// The largest parameter tensor on the rank.
+int64_t LargestTensor(const ir::Model& model, const MemoryShape& shape) {
+  int64_t largest = 0;
+  if (BlockCount(model, shape.first_layer, shape.last_layer) > 0) {
+    largest = model.hidden * std::max(3 * model.hidden, model.feed_forward) / shape.tensor;
+  }
+  if (HoldsEmbedding(shape) || HoldsHead(model, shape)) {
+    const int64_t table = ir::PaddedVocab(model, shape.vocab_multiple) * model.embedding_width / shape.tensor;
+    largest = std::max(largest, table);
+  }
+  return largest;
+}
+
+int64_t CommunicationBytes(const ir::Model& model, int element, const MemoryShape& shape, int64_t gradients) {
+  const int boundaries = (HoldsEmbedding(shape) ? 0 : 1) + (HoldsHead(model, shape) ? 0 : 1);
+  const int64_t boundary = shape.micro_batch * model.seq_len * model.hidden * element;
+  // One buffer each way at each boundary; one flat bucket, which a single large tensor may exceed.
+  const int64_t bucket = std::min(gradients, std::max(kBucketBytes, LargestTensor(model, shape) * element));
+  return 2 * boundaries * boundary + bucket;
+}
+
+}  // namespace
+
+int64_t ParametersOfStage(const ir::Model& model, int first_layer, int last_layer, int tensor, int vocab_multiple) {
+  const auto of = [&](ir::LayerKind kind) { return ir::ParametersOnRank(model, kind, tensor, vocab_multiple).total(); };
+  int64_t parameters = BlockCount(model, first_layer, last_layer) * of(ir::LayerKind::kBlock);
+  const bool has_embedding = first_layer == 0;
+  const bool has_head = last_layer == model.layer_count() - 1;
+  if (has_embedding) parameters += of(ir::LayerKind::kEmbedding);
+  if (has_head) parameters += of(ir::LayerKind::kHead);
+  if (has_embedding && has_head && model.tied_head) {
+    parameters -= ir::ParametersOnRank(model, ir::LayerKind::kHead, tensor, vocab_multiple).sharded;
+  }
+  return parameters;
+}
+
+Bytes MemoryBreakdown::Total() const {
+  return parameters + gradients + master_weights + optimizer_states + activations + logits + logits_gradient +
+         logits_copy + working_set + optimizer_step + communication + framework;
+}
+
+MemoryBreakdown ComputeMemory(const ir::Model& model, ir::Precision precision, ir::Backend backend,
+                              const MemoryShape& shape) {
+  const int element = ir::BytesPerElement(precision);
+  const bool is_mixed = element < kFp32Bytes;
+  const int64_t state = std::max<int64_t>(element, kFp32Bytes);
+  const int64_t parameters =
+      ParametersOfStage(model, shape.first_layer, shape.last_layer, shape.tensor, shape.vocab_multiple);
+  MemoryBreakdown memory;
+  memory.parameters = Bytes(parameters * element);
+  memory.gradients = Bytes(parameters * element);
+  if (is_mixed) memory.master_weights = Bytes(parameters * kFp32Bytes);
+  memory.optimizer_states = Bytes(parameters * 2 * state);
+  memory.activations = Bytes(StashedBytes(model, element, shape)) * shape.in_flight;
+  if (HoldsHead(model, shape)) {
+    const int64_t scores =
+        shape.micro_batch * model.seq_len * (ir::PaddedVocab(model, shape.vocab_multiple) / shape.tensor);
+    memory.logits = Bytes(scores * state);
+    memory.logits_gradient = Bytes(scores * state);
+    if (is_mixed) memory.logits_copy = Bytes(scores * element);
+  }
+  memory.working_set = Bytes(WorkingBytes(model, element, shape));
+  // The denominator of one tensor's update, and at 16 bit the tensor's gradient in fp32.
+  memory.optimizer_step = Bytes(LargestTensor(model, shape) * (state + (is_mixed ? kFp32Bytes : 0)));
+  memory.communication = Bytes(CommunicationBytes(model, element, shape, memory.gradients.value()));
+  memory.framework = ConstantsOf(backend).framework;
+  return memory;
+}
+
+Bytes MemoryLimitOf(const ir::Gpu& gpu, const ir::Job& job) {
+  return Bytes(static_cast<int64_t>(static_cast<double>(gpu.memory.value()) * gpu.usable_memory * job.memory_limit));
+}
+
+std::vector<ir::MemoryTerm> MemoryTerms(const MemoryBreakdown& memory) {
+  using ir::Provenance;
+  const std::pair<const char*, std::pair<Bytes, Provenance>> rows[] = {
+      {"parameters", {memory.parameters, Provenance::kDerived}},
+      {"gradients", {memory.gradients, Provenance::kDerived}},
+      {"master weights", {memory.master_weights, Provenance::kDerived}},
+      {"optimizer states", {memory.optimizer_states, Provenance::kDerived}},
+      {"activations", {memory.activations, Provenance::kDerived}},
+      {"logits", {memory.logits, Provenance::kDerived}},
+      {"logits gradient", {memory.logits_gradient, Provenance::kDerived}},
+      {"logits 16-bit copy", {memory.logits_copy, Provenance::kDerived}},
+      {"working set", {memory.working_set, Provenance::kAssumed}},
+      {"optimizer step", {memory.optimizer_step, Provenance::kAssumed}},
+      {"communication", {memory.communication, Provenance::kAssumed}},
+      {"framework", {memory.framework, Provenance::kAssumed}}};
+  std::vector<ir::MemoryTerm> terms;
+  terms.reserve(std::size(rows));
+  for (const auto& [what, value] : rows) {
+    if (value.first.value() > 0) terms.push_back({.what = what, .bytes = value.first, .provenance = value.second});
+  }
+  return terms;
+}
+
+}  // namespace sail::sim

@@ -1,0 +1,59 @@
+// Nodes of a plan, what flows between them share, and how fast one flow is alone.
+//
+// A flow from node A (zone x) to node B (zone y) uses up to four shared things:
+//   card of A, outgoing · card of B, incoming            capacity: the machine's NIC, if declared
+//   A's share of link x→y, outgoing · B's, incoming      capacity: the link's bandwidth, if it is declared per node
+// and, if the link is declared per flow, is limited to its bandwidth itself. What several flows share is divided in
+// proportion to their weights (the number of parallel streams each stands for).
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/cluster.h"
+#include "compiler/ir/placement.h"
+
+namespace sail::sim {
+
+struct Hop {
+  int from = 0;  // nodes of the Network, different ones
+  int to = 0;
+};
+
+// Bytes that move over all hops at one common pace, after a latency. The amount is `factor` times a payload.
+struct Flow {
+  std::vector<Hop> hops;
+  int weight = 1;
+  double latency = 0;  // seconds
+  double factor = 1;   // bytes over each hop per byte of payload
+  double rate = 0;     // bytes per second while nothing else moves: that of the slowest hop
+
+  double SecondsAlone(double payload) const { return latency + factor * payload / rate; }
+};
+
+class Network {
+ public:
+  // The nodes that the placement uses, in order (pool, node).
+  Network(const ir::Cluster& cluster, const ir::Placement& placement);
+
+  int node_count() const { return static_cast<int>(pools_.size()); }
+  int NodeOf(ir::Rank rank) const { return node_of_rank_[rank.index()]; }
+  ir::PoolId pool(int node) const { return pools_[node]; }
+  ir::ZoneId zone(int node) const { return cluster_.pool(pools_[node]).zone; }
+  const ir::Cluster& cluster() const { return cluster_; }
+  const ir::Link& link(Hop hop) const { return cluster_.link(pools_[hop.from], pools_[hop.to]); }
+
+  // Bytes per second of `weight` parallel streams over the hop while nothing else moves.
+  double HopRate(Hop hop, int weight) const;
+
+ private:
+  const ir::Cluster& cluster_;
+  std::vector<ir::PoolId> pools_;  // by node
+  std::vector<int> node_of_rank_;
+};
+
+// Bytes per second of `weight` parallel streams between nodes of two pools while nothing else moves.
+double HopRate(const ir::Cluster& cluster, ir::PoolId from, ir::PoolId to, int weight);
+
+}  // namespace sail::sim

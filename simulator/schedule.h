@@ -1,0 +1,53 @@
+// One schedule, two readers: the simulator plays these instruction lists on a clock, a worker plays them on tensors.
+// What is predicted is what runs.
+//
+// 1F1B (Narayanan et al. 2019): stage s of depth P with M micro-batches runs w = min(M, P − 1 − s) warm-up forwards,
+// then M − w times (forward, backward), then w backwards; micro-batches in ascending order in both directions. At most
+// w + 1 micro-batches are stashed. After its last backward a rank reduces its buckets in canonical order and steps.
+#pragma once
+
+#include <vector>
+
+#include "compiler/ir/placement.h"
+#include "compiler/ir/plan.h"
+#include "compiler/ir/problem.h"
+
+namespace sail::sim {
+
+enum class Op {
+  kReceiveActivation,  // blocking; absent on the first stage
+  kForward,
+  kSendActivation,   // asynchronous; absent on the last stage
+  kReceiveGradient,  // blocking; absent on the last stage
+  kBackward,
+  kSendGradient,  // asynchronous; absent on the first stage
+  kReduce,        // all-reduce of bucket `index`
+  kStep,          // optimizer
+};
+
+struct Instruction {
+  Op op = Op::kForward;
+  int index = 0;  // micro-batch, or bucket for kReduce
+  friend bool operator==(const Instruction&, const Instruction&) = default;
+};
+
+// Gradient groups with the same owners, reduced by one all-reduce. Groups keep canonical order; a bucket closes when
+// the next group would take it over kBucketBytes. Groups with one owner are in no bucket.
+inline constexpr int64_t kBucketBytes = 25'000'000;
+struct Bucket {
+  std::vector<ir::Rank> owners;  // ascending
+  std::vector<int> groups;       // indices into GradientGroups(…)
+  Bytes bytes = Bytes::Zero();   // that each owner contributes
+};
+
+// Elements of one gradient group on each of its owners (for kTiedEmbedding: the shard of the word embedding).
+int64_t GradientElements(const ir::Model& model, const ir::GradientGroup& group);
+
+std::vector<Bucket> GradientBuckets(const ir::Model& model, ir::Precision precision,
+                                    const std::vector<ir::GradientGroup>& groups);
+
+// The instruction list of one rank.
+std::vector<Instruction> InstructionsOf(const ir::Plan& plan, const ir::Placement& placement,
+                                        const std::vector<Bucket>& buckets, ir::Rank rank);
+
+}  // namespace sail::sim

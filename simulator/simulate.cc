@@ -1,0 +1,26 @@
+#include "simulator/simulate.h"
+
+#include "compiler/base/status_macros.h"
+#include "simulator/gradient_sync.h"
+#include "simulator/plan_costs.h"
+#include "simulator/timeline.h"
+
+namespace sail::sim {
+
+absl::StatusOr<ir::Report> Simulate(const ir::Problem& problem, const ir::Plan& plan) {
+  const StageCosts stage_costs(problem);
+  SAIL_RETURN_IF_ERROR(stage_costs.CheckProfile(plan));
+  const PlanCosts costs(stage_costs, plan);
+  const std::vector<Bucket> buckets =
+      GradientBuckets(problem.model, problem.job.precision, ir::GradientGroups(problem.model, plan, costs.placement));
+  std::vector<AllReduce> reductions;
+  Traffic traffic = BoundaryTraffic(costs, plan);
+  for (const Bucket& bucket : buckets) {
+    reductions.push_back(AllReduceOver(costs.network, bucket.owners));
+    AddAllReduceTraffic(costs.network, reductions.back(), static_cast<double>(bucket.bytes.value()), traffic);
+  }
+  const PlanTimes times = PlayTimeline(plan, costs, buckets, reductions);
+  return MakeReport(stage_costs, plan, costs, times, traffic);
+}
+
+}  // namespace sail::sim

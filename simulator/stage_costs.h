@@ -1,0 +1,47 @@
+// Times of stages from the profile, through a dense table built once per problem.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "compiler/ir/plan.h"
+#include "compiler/ir/problem.h"
+#include "simulator/cost_model.h"
+
+namespace sail::sim {
+
+struct StageTimes {
+  double forward = 0;  // seconds, one micro-batch
+  double backward = 0;
+  double optimizer = 0;  // seconds, once per iteration
+  bool is_measured = true;
+};
+
+class StageCosts {
+ public:
+  // `problem` must outlive this and have a complete profile.
+  explicit StageCosts(const ir::Problem& problem);
+
+  // O(1): a stage is an embedding, a head and a number of equal blocks. A tied word embedding that the stage holds
+  // twice is stepped once.
+  StageTimes Times(const StageShape& stage) const;
+  // NotFound naming the first profile entry that the plan needs and the problem lacks.
+  absl::Status CheckProfile(const ir::Plan& plan) const;
+  const ir::Problem& problem() const { return problem_; }
+  // The multiple to which a vocabulary is padded at most: the largest tensor degree of the job.
+  int largest_tensor() const { return largest_tensor_; }
+
+ private:
+  // Null where the profile has no entry.
+  const ir::LayerTime* Find(ir::LayerKind kind, ir::GpuId gpu, int tensor, int micro_batch) const;
+
+  const ir::Problem& problem_;
+  std::vector<int> tensor_index_;  // by degree; -1: not in the profile
+  std::vector<int> micro_index_;   // by micro-batch
+  int tensor_count_ = 0;
+  int micro_count_ = 0;
+  std::vector<const ir::LayerTime*> table_;  // [gpu][tensor][micro][kind], null where the profile has no entry
+  int largest_tensor_ = 1;
+};
+
+}  // namespace sail::sim

@@ -1,0 +1,35 @@
+#include "simulator/transfer_cost.h"
+
+#include <algorithm>
+
+#include "simulator/backend_constants.h"
+#include "simulator/network.h"
+
+namespace sail::sim {
+
+Bytes BoundaryBytes(const ir::Model& model, ir::Precision precision, int micro_batch) {
+  return Bytes(micro_batch) * model.seq_len * model.hidden * ir::BytesPerElement(precision);
+}
+
+Transfer MakeTransfer(const ir::Problem& problem, ir::PoolId from, ir::PoolId to, int from_tensor, int to_tensor,
+                      int micro_batch, bool same_node) {
+  const ir::Cluster& cluster = problem.cluster;
+  const double bytes = static_cast<double>(BoundaryBytes(problem.model, problem.job.precision, micro_batch).value());
+  Transfer transfer{.bytes = bytes, .slices = std::max(from_tensor, to_tensor)};
+  const double receiver_intra = cluster.machine(to).intra_node.value();
+  const double receiver_latency = ConstantsOf(cluster.gpu(to).backend).intra_node_latency.value();
+  if (same_node) {
+    transfer.latency = receiver_latency;
+    transfer.rate = std::min(from_tensor, to_tensor) * receiver_intra;
+  } else {
+    transfer.latency = cluster.link(from, to).latency.value();
+    transfer.rate = HopRate(cluster, from, to, transfer.slices);
+  }
+  if (to_tensor > 1) {
+    const double others = to_tensor - 1;
+    transfer.gather = others * receiver_latency + others / to_tensor * bytes / receiver_intra;
+  }
+  return transfer;
+}
+
+}  // namespace sail::sim
