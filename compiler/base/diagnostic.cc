@@ -1,1 +1,107 @@
 #include "compiler/base/diagnostic.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+namespace sail {
+namespace {
+
+constexpr char kDiagnosedText[] = "errors were reported";
+constexpr char kDiagnosedPayload[] = "sail/diagnosed";
+constexpr size_t kLongestWordToCompare = 64;
+
+struct CodeInfo {
+  DiagnosticCode code;
+  Severity severity;
+  absl::string_view title;
+};
+
+constexpr CodeInfo kCodes[] = {
+#define SAIL_DIAGNOSTIC(name, number, severity, title) {DiagnosticCode::name, Severity::severity, title},
+#include "compiler/base/diagnostics.def"
+#undef SAIL_DIAGNOSTIC
+};
+
+const CodeInfo& InfoOf(DiagnosticCode code) {
+  return *std::find_if(std::begin(kCodes), std::end(kCodes), [code](const CodeInfo& info) { return info.code == code; });
+}
+
+bool SameLabel(const Label& a, const Label& b) { return a.range == b.range && a.text == b.text; }
+
+bool SameDiagnostic(const Diagnostic& a, const Diagnostic& b) {
+  return a.code == b.code && SameLabel(a.primary, b.primary) && a.message == b.message && a.notes == b.notes &&
+         a.helps == b.helps &&
+         std::equal(a.secondary.begin(), a.secondary.end(), b.secondary.begin(), b.secondary.end(), SameLabel);
+}
+
+// Optimal string alignment: insert, delete, replace, swap of neighbours. O(|a| |b|).
+size_t EditDistance(absl::string_view a, absl::string_view b) {
+  std::vector<size_t> before_last(b.size() + 1), last(b.size() + 1), current(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    current[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      current[j] = std::min({last[j] + 1, current[j - 1] + 1, replaced});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) current[j] = std::min(current[j], before_last[j - 2] + 1);
+    }
+    before_last.swap(last);
+    last.swap(current);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+Severity SeverityOf(DiagnosticCode code) { return InfoOf(code).severity; }
+absl::string_view TitleOf(DiagnosticCode code) { return InfoOf(code).title; }
+std::string CodeText(DiagnosticCode code) { return absl::StrFormat("SAIL%04d", static_cast<int>(code)); }
+
+void DiagnosticSink::Report(Diagnostic diagnostic) {
+  for (const Diagnostic& known : diagnostics_) {
+    if (SameDiagnostic(known, diagnostic)) return;
+  }
+  if (SeverityOf(diagnostic.code) == Severity::kError) ++error_count_;
+  diagnostics_.push_back(std::move(diagnostic));
+}
+
+std::vector<Diagnostic> DiagnosticSink::Sorted() const {
+  std::vector<Diagnostic> sorted = diagnostics_;
+  const auto key = [](const Diagnostic& d) {
+    return std::make_tuple(d.primary.range.file, d.primary.range.begin, d.code);
+  };
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&key](const Diagnostic& a, const Diagnostic& b) { return key(a) < key(b); });
+  return sorted;
+}
+
+absl::Status DiagnosedError() {
+  absl::Status status = absl::InvalidArgumentError(kDiagnosedText);
+  status.SetPayload(kDiagnosedPayload, absl::Cord());
+  return status;
+}
+
+bool IsDiagnosedError(const absl::Status& status) { return status.GetPayload(kDiagnosedPayload).has_value(); }
+
+std::string Nearest(absl::string_view word, const std::vector<std::string>& candidates) {
+  if (word.size() > kLongestWordToCompare) return "";
+  size_t best_distance = word.size() / 3 + 1;
+  std::string best;
+  for (const std::string& candidate : candidates) {
+    const size_t difference = candidate.size() > word.size() ? candidate.size() - word.size()
+                                                             : word.size() - candidate.size();
+    if (difference >= best_distance) continue;  // the distance is at least the difference of the lengths
+    const size_t distance = EditDistance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace sail

@@ -18,7 +18,9 @@ LineColumn SourceFile::Locate(int offset) const {
   const auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
   const int line = static_cast<int>(next - line_starts_.begin());
   int column = 1;
-  for (int i = line_starts_[line - 1]; i < offset; ++i) {
+  int begin = line_starts_[line - 1];
+  if (line == 1 && text_.compare(0, 3, "\xEF\xBB\xBF") == 0) begin = 3;  // a byte order mark is no column
+  for (int i = begin; i < offset; ++i) {
     if ((static_cast<unsigned char>(text_[i]) & 0xC0) != 0x80) ++column;
   }
   return {.line = line, .column = column};

@@ -1,0 +1,28 @@
+// Words for syntax errors. Nothing of ANTLR's own messages reaches the user.
+#pragma once
+
+#include <string>
+
+#include "antlr4-runtime.h"
+#include "compiler/base/diagnostic.h"
+#include "compiler/base/source.h"
+#include "compiler/frontend/token.h"
+
+namespace sail::frontend {
+
+// The words that begin statements of later editions, and those that only occur inside them.
+bool IsUnsupportedWord(int type);
+
+// Token `index` does not fit; `expected` are the types that would. `in_constraint`: inside `subject to { … }`.
+Diagnostic UnexpectedToken(const std::vector<Token>& tokens, size_t index, const antlr4::misc::IntervalSet& expected,
+                           bool in_constraint, const SourceFile& file, SourceId id);
+
+// SAIL0105, at the first token of the second statement.
+Diagnostic StatementsOnOneLine(const Token& second, SourceId id);
+// True if a statement may not begin at `index`: not at the start of a line, and neither after `{` nor after a comma.
+bool SharesLine(const std::vector<Token>& tokens, size_t index);
+
+// SAIL0103.
+Diagnostic MissingEdition(const Token& first, SourceId id);
+
+}  // namespace sail::frontend
