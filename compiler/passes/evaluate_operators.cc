@@ -1,0 +1,210 @@
+// The operators of the evaluator: exact arithmetic with dimensions.
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/base/check.h"
+#include "compiler/passes/evaluate.h"
+
+namespace sail {
+namespace {
+
+// Products of more units than this have no use; the limit also bounds what repeated squaring in lets can build.
+constexpr int kLargestExponent = 8;
+
+absl::string_view Symbol(ast::BinaryOperator op) {
+  switch (op) {
+    case ast::BinaryOperator::kAdd:
+      return "+";
+    case ast::BinaryOperator::kSubtract:
+      return "-";
+    case ast::BinaryOperator::kMultiply:
+      return "*";
+    case ast::BinaryOperator::kDivide:
+      return "/";
+    case ast::BinaryOperator::kRange:
+      return "..";
+    case ast::BinaryOperator::kEqual:
+      return "==";
+    case ast::BinaryOperator::kNotEqual:
+      return "!=";
+    case ast::BinaryOperator::kLess:
+      return "<";
+    case ast::BinaryOperator::kLessEqual:
+      return "<=";
+    case ast::BinaryOperator::kGreater:
+      return ">";
+    case ast::BinaryOperator::kGreaterEqual:
+      return ">=";
+    case ast::BinaryOperator::kAnd:
+      return "and";
+    case ast::BinaryOperator::kOr:
+      return "or";
+  }
+  SAIL_CHECK(false) << "operator " << static_cast<int>(op);
+}
+
+Value Of(Amount quantity, SourceRange range) { return Value{.content = std::move(quantity), .range = range}; }
+
+bool IsOversized(const Dimension& dimension) {
+  return std::any_of(dimension.exponents.begin(), dimension.exponents.end(),
+                     [](int exponent) { return std::abs(exponent) > kLargestExponent; });
+}
+
+}  // namespace
+
+std::string ReciprocalHelp(const Amount& found, absl::string_view expected_unit) {
+  const auto inverse = Rational(1).Divide(found.value);
+  if (!inverse) return "zero has no reciprocal";
+  const std::string shown = expected_unit.empty() ? Format(MakeAmount(*inverse, found.dimension.Inverse()))
+                                                  : FormatIn(*inverse, expected_unit);
+  return absl::StrCat("`", Format(found), "` is `", shown, "`");
+}
+
+std::optional<Value> Evaluator::EvaluateUnary(const ast::UnaryExpr& unary, SourceRange range, const Scope& scope) {
+  auto operand = Evaluate(unary.operand.front(), scope);
+  if (!operand) return std::nullopt;
+  if (unary.op == ast::UnaryOperator::kNot) {
+    const bool* truth = std::get_if<bool>(&operand->content);
+    if (truth == nullptr) {
+      return Fail(DiagnosticCode::kTypeMismatch, operand->range,
+                  absl::StrCat("`not` needs a truth value, found ", DescribeValue(*operand)));
+    }
+    return Value{.content = !*truth, .range = range};
+  }
+  auto* quantity = std::get_if<Amount>(&operand->content);
+  if (quantity == nullptr) {
+    return Fail(DiagnosticCode::kTypeMismatch, operand->range,
+                absl::StrCat("`-` needs a number, found ", DescribeValue(*operand)));
+  }
+  const auto negated = Rational(0).Subtract(quantity->value);
+  if (!negated) return Fail(DiagnosticCode::kOverflow, range, "this value is too large to represent");
+  quantity->value = *negated;
+  operand->range = range;
+  return operand;
+}
+
+bool Evaluator::IsSpacedUnit(const ast::BinaryExpr& binary, const Scope& scope) {
+  const auto* name = std::get_if<ast::NameExpr>(&binary.operands[1].node);
+  const auto* number = std::get_if<ast::NumberExpr>(&binary.operands[0].node);
+  if (binary.op != ast::BinaryOperator::kDivide || name == nullptr || number == nullptr) return false;
+  if (number->unit.empty() || !IsUnitWord(name->name.text) || scope.Find(name->name.text) != nullptr) return false;
+  Fail(DiagnosticCode::kSpacedUnit, name->name.range, absl::StrCat("`", name->name.text, "` is not defined"),
+       "read as a division by a name",
+       {absl::StrCat("a unit has no blanks: write `", number->digits, " ", number->unit, "/", name->name.text, "`")});
+  return true;
+}
+
+std::optional<Value> Evaluator::EvaluateBinary(const ast::BinaryExpr& binary, SourceRange range, const Scope& scope) {
+  using Op = ast::BinaryOperator;
+  if (IsSpacedUnit(binary, scope)) return std::nullopt;
+  const auto left = Evaluate(binary.operands[0], scope);
+  // In `3 USD / GPU / h` the first blank is reported; the rest follows from it.
+  const auto* name = std::get_if<ast::NameExpr>(&binary.operands[1].node);
+  if (!left && name != nullptr && IsUnitWord(name->name.text)) return std::nullopt;
+  const auto right = Evaluate(binary.operands[1], scope);
+  if (!left || !right) return std::nullopt;
+  if (binary.op == Op::kAnd || binary.op == Op::kOr) {
+    const bool* a = std::get_if<bool>(&left->content);
+    const bool* b = std::get_if<bool>(&right->content);
+    if (a == nullptr || b == nullptr) return OperandMismatch(binary, *left, *right, "needs two truth values");
+    return Value{.content = binary.op == Op::kAnd ? *a && *b : *a || *b, .range = range};
+  }
+  if (binary.op >= Op::kEqual && binary.op <= Op::kGreaterEqual) return Compare(binary, *left, *right, range);
+  const auto* a = std::get_if<Amount>(&left->content);
+  const auto* b = std::get_if<Amount>(&right->content);
+  if (a == nullptr || b == nullptr) return OperandMismatch(binary, *left, *right, "needs two numbers");
+  if (binary.op == Op::kRange) {
+    if (!a->dimension.is_number() || !b->dimension.is_number() || !a->value.is_integer() || !b->value.is_integer()) {
+      return OperandMismatch(binary, *left, *right, "needs two whole numbers");
+    }
+    return Value{.content = RangeValue{a->value, b->value}, .range = range};
+  }
+  return Arithmetic(binary, *a, *b, range);
+}
+
+std::nullopt_t Evaluator::OperandMismatch(const ast::BinaryExpr& binary, const Value& left, const Value& right,
+                                          absl::string_view what) {
+  return Fail(
+      DiagnosticCode::kTypeMismatch, binary.op_range,
+      absl::StrCat("`", Symbol(binary.op), "` ", what, ", found ", DescribeValue(left), " and ", DescribeValue(right)));
+}
+
+std::optional<Value> Evaluator::Arithmetic(const ast::BinaryExpr& binary, const Amount& left, const Amount& right,
+                                           SourceRange range) {
+  using Op = ast::BinaryOperator;
+  const bool is_sum = binary.op == Op::kAdd || binary.op == Op::kSubtract;
+  if (is_sum && left.dimension != right.dimension) {
+    sink_.Report({.code = DiagnosticCode::kOperatorDimension,
+                  .message = absl::StrCat(binary.op == Op::kAdd ? "cannot add " : "cannot subtract ",
+                                          Describe(left.dimension), " and ", Describe(right.dimension)),
+                  .primary = {binary.op_range, ""},
+                  .secondary = {{binary.operands[0].range, Describe(left.dimension)},
+                                {binary.operands[1].range, Describe(right.dimension)}},
+                  .notes = {},
+                  .helps = {}});
+    return std::nullopt;
+  }
+  if (binary.op == Op::kDivide && right.value.is_zero()) {
+    return Fail(DiagnosticCode::kDivideByZero, binary.operands[1].range, "division by zero", "this is zero");
+  }
+  const auto value = binary.op == Op::kAdd        ? left.value.Add(right.value)
+                     : binary.op == Op::kSubtract ? left.value.Subtract(right.value)
+                     : binary.op == Op::kMultiply ? left.value.Multiply(right.value)
+                                                  : left.value.Divide(right.value);
+  if (!value) return Fail(DiagnosticCode::kOverflow, range, "this value is too large to represent");
+  if (is_sum) return Of({*value, left.dimension, left.unit, left.unit_factor}, range);
+  const Dimension dimension =
+      binary.op == Op::kMultiply ? left.dimension * right.dimension : left.dimension / right.dimension;
+  if (IsOversized(dimension)) {
+    return Fail(DiagnosticCode::kOperatorDimension, range, "this product of units has no meaning");
+  }
+  // Scaling by a plain number keeps the author's unit in messages.
+  if (!dimension.is_number() && right.dimension.is_number()) {
+    return Of({*value, dimension, left.unit, left.unit_factor}, range);
+  }
+  if (!dimension.is_number() && left.dimension.is_number() && binary.op == Op::kMultiply) {
+    return Of({*value, dimension, right.unit, right.unit_factor}, range);
+  }
+  return Of(MakeAmount(*value, dimension), range);
+}
+
+std::optional<Value> Evaluator::Compare(const ast::BinaryExpr& binary, const Value& left, const Value& right,
+                                        SourceRange range) {
+  using Op = ast::BinaryOperator;
+  const bool is_equality = binary.op == Op::kEqual || binary.op == Op::kNotEqual;
+  const auto* a = std::get_if<Amount>(&left.content);
+  const auto* b = std::get_if<Amount>(&right.content);
+  if (a == nullptr || b == nullptr) {
+    const auto* text_a = std::get_if<TextValue>(&left.content);
+    const auto* text_b = std::get_if<TextValue>(&right.content);
+    const bool* truth_a = std::get_if<bool>(&left.content);
+    const bool* truth_b = std::get_if<bool>(&right.content);
+    const bool comparable = is_equality && ((text_a && text_b) || (truth_a && truth_b));
+    if (!comparable) return OperandMismatch(binary, left, right, "cannot compare these");
+    const bool equal = text_a != nullptr ? text_a->text == text_b->text : *truth_a == *truth_b;
+    return Value{.content = equal == (binary.op == Op::kEqual), .range = range};
+  }
+  if (a->dimension == b->dimension.Inverse() && !a->dimension.is_number()) {
+    return Fail(DiagnosticCode::kReciprocal, right.range,
+                absl::StrCat("the left side is ", Describe(a->dimension), " but this is its reciprocal, ",
+                             Describe(b->dimension)),
+                "", {ReciprocalHelp(*b, "")});
+  }
+  if (a->dimension != b->dimension) {
+    return Fail(DiagnosticCode::kOperatorDimension, binary.op_range,
+                absl::StrCat("cannot compare ", Describe(a->dimension), " with ", Describe(b->dimension)));
+  }
+  const bool less = a->value < b->value;
+  const bool equal = a->value == b->value;
+  const bool result = binary.op == Op::kEqual       ? equal
+                      : binary.op == Op::kNotEqual  ? !equal
+                      : binary.op == Op::kLess      ? less
+                      : binary.op == Op::kLessEqual ? less || equal
+                      : binary.op == Op::kGreater   ? !less && !equal
+                                                    : !less;
+  return Value{.content = result, .range = range};
+}
+
+}  // namespace sail

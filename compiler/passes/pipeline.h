@@ -1,0 +1,47 @@
+// The front end from a file to an ir::Problem. pipeline.cc holds the ordered list of phases and is the only place that
+// decides their order.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/base/diagnostic.h"
+#include "compiler/base/file_system.h"
+#include "compiler/base/source.h"
+#include "compiler/frontend/parse.h"
+#include "compiler/ir/problem.h"
+
+namespace sail {
+
+// A measured profile that the model names for a gpu; read by the driver, since profiles belong to the simulator.
+struct ProfileSource {
+  ir::GpuId gpu = ir::GpuId(-1);
+  std::string path;   // as written, relative to the spec's directory
+  SourceRange range;  // of the path in the spec
+};
+
+// One job of a spec, checked and lowered. `problem.profile` is still empty.
+struct LoweredJob {
+  ir::Problem problem;
+  std::vector<ProfileSource> profiles;
+  // Where things were said, for diagnostics of later phases: the objective, each constraint by name, model, resources,
+  // pools by name ("pool.fast"), the batch, data ("data").
+  SourceRange objective;
+  SourceRange job;
+  std::map<std::string, SourceRange> ranges;
+};
+
+struct CheckedSpec {
+  ast::Spec spec;
+  std::vector<LoweredJob> jobs;  // in source order
+};
+
+// Reads, parses, resolves and checks `path` and what it imports. Errors are in the sink (DiagnosedError); any other status
+// is an environment error (the file cannot be read). A file without jobs is fine: a catalogue.
+absl::StatusOr<CheckedSpec> CheckFile(const std::string& path, const FileSystem& files, const ParseLimits& limits,
+                                      SourceManager& sources, DiagnosticSink& sink);
+
+}  // namespace sail

@@ -1,0 +1,152 @@
+#include "compiler/passes/schema.h"
+
+#include "absl/strings/str_split.h"
+
+namespace sail {
+namespace {
+
+using enum ValueType;
+using enum Presence;
+using enum Bound;
+
+constexpr KindSchema kKinds[] = {
+    {"gpu", "file", LabelRule::kRequired, "", false, false, "an accelerator, or a CPU core standing in for one"},
+    {"machine", "file", LabelRule::kRequired, "", false, false, "a node type: equal GPUs in one box"},
+    {"price", "machine|pool", LabelRule::kNone, "machine", true, false, "what a node costs, by market"},
+    {"resources", "file", LabelRule::kRequired, "", false, false, "what can be rented"},
+    {"region", "resources", LabelRule::kRequired, "", false, false, "zones that lie close together"},
+    {"zone", "resources|region", LabelRule::kRequired, "", false, false, "one data centre"},
+    {"pool", "resources|region|zone", LabelRule::kRequired, "", false, false, "equal nodes of one zone and market"},
+    {"link", "resources", LabelRule::kNone, "", false, false, "the network between the nodes of two zones"},
+    {"model", "file", LabelRule::kRequired, "", false, false, "the shape of a neural network"},
+    {"profile", "model", LabelRule::kNone, "", true, true, "measured layer times, one file per gpu"},
+    {"job", "file", LabelRule::kRequired, "", false, false, "one training run"},
+    {"batch", "job", LabelRule::kNone, "job", true, false, "how many samples make one iteration"},
+    {"parallelism", "job", LabelRule::kNone, "", true, false, "what the planner may try"},
+    {"data", "job", LabelRule::kNone, "", true, false, "what to train on"},
+    {"optimizer", "job", LabelRule::kNone, "", true, false, "AdamW and its settings"},
+};
+
+constexpr int64_t kLargestCount = 1'000'000'000;
+constexpr int64_t kLargestMemory = int64_t{1} << 50;  // 1024 TiB
+constexpr const char* kMarketWords = "spot|on_demand|reserved";
+
+// kind, name, type, unit, presence, default, bound, largest, doc
+constexpr AttributeSchema kAttributes[] = {
+    {"gpu", "backend", kEnum, "cuda|cpu", kOptional, "cuda", kAny, 0, "what executes the kernels"},
+    {"gpu", "memory", kQuantity, "GiB", kRequired, "", kPositive, kLargestMemory, "memory of one GPU"},
+    {"gpu", "usable_memory", kShare, "%", kOptional, "100%", kPositive, 0, "share of the memory a process can get"},
+    {"gpu", "peak_fp32", kQuantity, "TFLOP/s", kOptional, "", kPositive, 0, "dense matrix peak in fp32"},
+    {"gpu", "peak_fp16", kQuantity, "TFLOP/s", kOptional, "", kPositive, 0, "dense matrix peak in fp16"},
+    {"gpu", "peak_bf16", kQuantity, "TFLOP/s", kOptional, "", kPositive, 0, "dense matrix peak in bf16"},
+    {"gpu", "mem_bandwidth", kQuantity, "GB/s", kOptional, "", kPositive, 0, "speed of the GPU's memory"},
+
+    {"machine", "gpu", kReference, "gpu", kRequired, "", kAny, 0, "the GPU in every slot"},
+    {"machine", "gpus_per_node", kQuantity, "GPUs", kRequired, "", kPositive, 1024, "GPUs in one node"},
+    {"machine", "host_memory", kQuantity, "GiB", kOptional, "", kPositive, 0, "main memory of a node"},
+    {"machine", "intra_node", kQuantity, "GB/s", kOptional, "", kPositive, 0,
+     "bandwidth of one GPU to the others in its node, one direction; required for more than one GPU"},
+    {"machine", "nic", kQuantity, "Gbps", kOptional, "", kPositive, 0, "network card of a node, shared by its GPUs"},
+
+    {"price", "on_demand", kPrice, "USD/h", kOptional, "", kNotNegative, 0, "list price without commitment"},
+    {"price", "spot", kPrice, "USD/h", kOptional, "", kNotNegative, 0, "price of capacity that may be taken away"},
+    {"price", "reserved", kPrice, "USD/h", kOptional, "", kNotNegative, 0, "price under a commitment"},
+
+    {"resources", "discount", kShare, "%", kOptional, "0%", kAny, 0, "off every node price of these resources"},
+
+    {"pool", "machine", kReference, "machine", kRequired, "", kAny, 0, "type of every node"},
+    {"pool", "zone", kText, "", kOptional, "", kAny, 0, "required unless the pool stands inside a zone"},
+    {"pool", "quota", kQuota, "nodes", kRequired, "", kNotNegative, 1'000'000, "how many nodes can be had at most"},
+    {"pool", "market", kEnum, kMarketWords, kOptional, "on_demand", kAny, 0, "how the nodes are bought"},
+    {"pool", "price", kPrice, "USD/h", kOptional, "", kNotNegative, 0, "replaces the machine's price"},
+    {"pool", "mean_lifetime", kQuantity, "h", kOptional, "", kPositive, 0, "mean time until a spot node is taken away"},
+
+    {"link", "bandwidth", kQuantity, "Gbps", kRequired, "", kPositive, 0, "one direction"},
+    {"link", "latency", kQuantity, "us", kRequired, "", kNotNegative, 0, "one way"},
+    {"link", "egress", kQuantity, "USD/GB", kRequired, "", kNotNegative, 0, "price of data that leaves the first zone"},
+    {"link", "per", kEnum, "node|flow", kOptional, "node", kAny, 0, "what the bandwidth belongs to"},
+
+    {"model", "family", kEnum, "gpt", kRequired, "", kAny, 0, "architecture"},
+    {"model", "layers", kQuantity, "layers", kRequired, "", kPositive, 10'000, "transformer blocks"},
+    {"model", "hidden", kInteger, "", kRequired, "", kPositive, 1 << 20, "width of the residual stream"},
+    {"model", "heads", kInteger, "", kRequired, "", kPositive, 1 << 20, "attention heads"},
+    {"model", "feed_forward", kInteger, "", kOptional, "4 * hidden", kPositive, 1 << 22, "width of the inner layer"},
+    {"model", "seq_len", kQuantity, "tokens", kRequired, "", kPositive, 1 << 24, "tokens a sample trains on"},
+    {"model", "vocab", kInteger, "", kRequired, "", kPositive, 1 << 24, "different tokens"},
+    {"model", "embedding_width", kInteger, "", kOptional, "hidden", kPositive, 1 << 20, "width of a word embedding"},
+    {"model", "position_rows", kInteger, "", kOptional, "seq_len", kPositive, 1 << 24, "rows of the position table"},
+    {"model", "tied_head", kBoolean, "", kOptional, "true", kAny, 0, "the output head is the word embedding"},
+    {"model", "qkv_bias", kBoolean, "", kOptional, "true", kAny, 0, "queries, keys and values have a bias"},
+    {"model", "activation", kEnum, "gelu|relu", kOptional, "gelu", kAny, 0, "of the inner layer"},
+    {"model", "norm", kEnum, "pre|post", kOptional, "pre", kAny, 0, "layer norm before or after each part"},
+
+    {"job", "model", kReference, "model", kRequired, "", kAny, 0, "what to train"},
+    {"job", "resources", kReference, "resources", kRequired, "", kAny, 0, "where to train"},
+    {"job", "precision", kEnum, "fp32|fp16|bf16", kRequired, "", kAny, 0, "of parameters and activations"},
+    {"job", "optimizer", kEnum, "adam", kOptional, "adam", kAny, 0, "AdamW; settings go into an `optimizer` block"},
+    {"job", "steps", kQuantity, "iters", kOptional, "100 iters", kPositive, kLargestCount, "iterations to train"},
+    {"job", "seed", kInteger, "", kOptional, "0", kNotNegative, 0, "of initialisation and data order"},
+
+    {"batch", "global", kQuantity, "samples", kRequired, "", kPositive, kLargestCount, "samples of one iteration"},
+    {"batch", "micro", kIntegerList, "", kRequired, "", kPositive, 65'536, "micro-batch sizes to try, in samples"},
+
+    {"parallelism", "tensor", kIntegerList, "", kOptional, "1", kPositive, 1024, "tensor degrees to try"},
+    {"parallelism", "pipeline", kIntegerList, "", kOptional, "1", kPositive, 10'002, "pipeline depths to try"},
+    {"parallelism", "data", kEnum, "any", kOptional, "any", kAny, 0, "replicas: as many as pay"},
+
+    {"data", "text", kTextList, "", kRequired, "", kAny, 0, "UTF-8 text files, read as bytes"},
+
+    {"optimizer", "learning_rate", kNumber, "", kOptional, "0.001", kPositive, 0, "step size"},
+    {"optimizer", "beta1", kShare, "", kOptional, "0.9", kAny, 0, "decay of the first moment"},
+    {"optimizer", "beta2", kShare, "", kOptional, "0.999", kAny, 0, "decay of the second moment"},
+    {"optimizer", "epsilon", kNumber, "", kOptional, "0.00000001", kPositive, 0,
+     "added to the root of the second moment"},
+    {"optimizer", "weight_decay", kNumber, "", kOptional, "0", kNotNegative, 0, "decoupled; matrices only"},
+};
+
+}  // namespace
+
+absl::Span<const KindSchema> Kinds() { return kKinds; }
+absl::Span<const AttributeSchema> Attributes() { return kAttributes; }
+
+const KindSchema* FindKind(absl::string_view name) {
+  for (const KindSchema& kind : kKinds) {
+    if (name == kind.name) return &kind;
+  }
+  return nullptr;
+}
+
+const AttributeSchema* FindAttribute(absl::string_view kind, absl::string_view name) {
+  for (const AttributeSchema& attribute : kAttributes) {
+    if (kind == attribute.kind && name == attribute.name) return &attribute;
+  }
+  return nullptr;
+}
+
+bool MayContain(absl::string_view parent, const KindSchema& child) {
+  for (const absl::string_view allowed : absl::StrSplit(child.parents, '|')) {
+    if (allowed == parent) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> AttributeNames(absl::string_view kind) {
+  std::vector<std::string> names;
+  for (const AttributeSchema& attribute : kAttributes) {
+    if (kind == attribute.kind) names.push_back(attribute.name);
+  }
+  for (const KindSchema& child : kKinds) {
+    if (MayContain(kind, child)) names.push_back(child.name);
+  }
+  return names;
+}
+
+std::vector<std::string> KindNames() {
+  std::vector<std::string> names;
+  for (const KindSchema& kind : kKinds) names.push_back(kind.name);
+  return names;
+}
+
+std::vector<std::string> EnumWords(const AttributeSchema& attribute) { return absl::StrSplit(attribute.unit, '|'); }
+
+}  // namespace sail

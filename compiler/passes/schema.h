@@ -1,0 +1,66 @@
+// The closed schema of the language, in one table: which blocks exist, where they may stand, and what each attribute
+// may hold. Checking, defaults, help texts and docs/language.md all come from here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace sail {
+
+enum class ValueType {
+  kQuantity,  // `unit` gives the dimension and the preferred spelling
+  kInteger,   // a whole plain number
+  kNumber,    // any plain number
+  kShare,     // 0 % … 100 %
+  kBoolean,
+  kText,
+  kTextList,     // one text or a list
+  kIntegerList,  // a whole number, a list of them, or a range
+  kEnum,         // `unit` lists the words: "spot|on_demand"
+  kReference,    // `unit` is the block kind referred to
+  kPrice,        // USD/h per node, or USD/GPU/h
+  kQuota,        // nodes, or GPUs that make up whole nodes
+};
+
+enum class Presence { kRequired, kOptional };
+enum class Bound { kAny, kNotNegative, kPositive };
+
+struct AttributeSchema {
+  const char* kind;
+  const char* name;
+  ValueType type;
+  const char* unit;  // meaning depends on `type`
+  Presence presence;
+  const char* fallback;  // the default as it would be written; "" when absent means absent
+  Bound bound;
+  int64_t largest;  // largest whole value accepted, 0 for no limit of its own
+  const char* doc;
+};
+
+enum class LabelRule { kNone, kRequired };
+
+struct KindSchema {
+  const char* name;
+  const char* parents;  // "resources|region"; "file" is the top level
+  LabelRule label;
+  const char* required_in;  // the parent that must have one, or ""
+  bool at_most_one;         // in its parent
+  bool is_open;             // attribute names are gpu names (profile)
+  const char* doc;
+};
+
+absl::Span<const KindSchema> Kinds();
+absl::Span<const AttributeSchema> Attributes();  // grouped by kind
+
+const KindSchema* FindKind(absl::string_view name);
+const AttributeSchema* FindAttribute(absl::string_view kind, absl::string_view name);
+std::vector<std::string> AttributeNames(absl::string_view kind);  // attributes and child blocks
+std::vector<std::string> KindNames();
+bool MayContain(absl::string_view parent, const KindSchema& child);
+std::vector<std::string> EnumWords(const AttributeSchema& attribute);
+
+}  // namespace sail
