@@ -1,0 +1,180 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "compiler/base/file_system.h"
+#include "compiler/base/sha256.h"
+#include "compiler/base/status_macros.h"
+#include "runtime/bundle/bundle.h"
+#include "runtime/bundle/bundle_json.h"
+#include "runtime/bundle/nodes.h"
+
+namespace sail::rt {
+namespace {
+
+namespace fs = std::filesystem;
+using Files = std::map<std::string, std::string>;  // relative path -> contents
+
+std::string TokenBytes(const std::vector<uint16_t>& tokens) {
+  std::string bytes(tokens.size() * 2, '\0');
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    bytes[2 * i] = static_cast<char>(tokens[i] & 0xff);
+    bytes[2 * i + 1] = static_cast<char>(tokens[i] >> 8);
+  }
+  return bytes;
+}
+
+FileHashes HashesOf(const Files& files) {
+  FileHashes hashes;
+  for (const auto& [path, contents] : files) hashes[path] = Sha256Hex(contents);
+  return hashes;
+}
+
+Files RenderFiles(const Bundle& bundle) {
+  const ir::Placement placement(bundle.plan);
+  const std::vector<Node> nodes = NodesOf(bundle.problem.cluster, placement);
+  Files files;
+  files[std::string(kTokens)] = TokenBytes(bundle.tokens);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const std::string folder = absl::StrCat("nodes/", nodes[i].name, "/");
+    files[folder + "env"] = NodeEnvironment(bundle, placement, nodes, static_cast<int>(i));
+    files[folder + "launch.sh"] = LaunchScript(bundle, nodes[i]);
+  }
+  files[std::string(kBundleJson)] = PrintBundleJson(bundle, HashesOf(files));
+  std::string manifest;
+  for (const auto& [path, hash] : HashesOf(files)) absl::StrAppend(&manifest, hash, "  ", path, "\n");
+  files[std::string(kManifest)] = manifest;
+  return files;
+}
+
+// Paths of everything below `directory` that is not a directory, relative to it; nothing if it cannot be read.
+std::set<std::string> ListFiles(const std::string& directory) {
+  std::set<std::string> paths;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    if (!it->is_directory(error) || it->is_symlink(error)) paths.insert(it->path().lexically_relative(directory));
+  }
+  return paths;
+}
+
+bool HoldsExactly(const std::string& directory, const Files& files) {
+  const std::set<std::string> present = ListFiles(directory);
+  if (present.size() != files.size()) return false;
+  for (const auto& [path, contents] : files) {
+    const auto size = static_cast<int64_t>(contents.size());
+    const absl::StatusOr<std::string> on_disk = RealFileSystem().Read(JoinPath(directory, path), size);
+    if (!on_disk.ok() || *on_disk != contents) return false;
+  }
+  return true;
+}
+
+// A directory may be replaced only if all it holds was written by WriteBundle: its manifest names every file.
+absl::Status CheckReplaceable(const std::string& directory) {
+  constexpr int64_t kMaxManifest = int64_t{64} << 20;
+  const absl::StatusOr<std::string> manifest = RealFileSystem().Read(JoinPath(directory, kManifest), kMaxManifest);
+  if (!manifest.ok()) {
+    return absl::AlreadyExistsError(absl::StrCat("'", directory, "' exists and is not a bundle; not replaced"));
+  }
+  std::set<std::string> ours = {std::string(kManifest)};
+  for (const absl::string_view line : absl::StrSplit(*manifest, '\n', absl::SkipEmpty())) {
+    if (line.size() > 66) ours.insert(std::string(line.substr(66)));
+  }
+  for (const std::string& path : ListFiles(directory)) {
+    if (!ours.contains(path)) {
+      return absl::AlreadyExistsError(
+          absl::StrCat("'", directory, "' holds '", path, "', which is not part of the bundle; not replaced"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ErrnoStatus(absl::string_view action, absl::string_view path) {
+  return absl::UnavailableError(absl::StrCat("cannot ", action, " '", path, "': ", std::strerror(errno)));
+}
+
+absl::Status SyncDirectory(const std::string& directory) {
+  const int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return ErrnoStatus("open", directory);
+  const bool synced = fsync(fd) == 0;
+  const absl::Status status = synced ? absl::OkStatus() : ErrnoStatus("write", directory);
+  close(fd);
+  return status;
+}
+
+// Writes all files below `directory`, the manifest last, each one on disk before the next.
+absl::Status WriteFiles(const std::string& directory, const Files& files) {
+  std::set<std::string> folders = {directory};
+  const auto write = [&](const std::string& path, const std::string& contents) -> absl::Status {
+    const std::string full = JoinPath(directory, path);
+    const std::string folder = DirectoryOf(full);
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) return absl::UnavailableError(absl::StrCat("cannot create '", folder, "': ", error.message()));
+    for (std::string up = folder; up != directory; up = DirectoryOf(up)) folders.insert(up);
+    SAIL_RETURN_IF_ERROR(WriteFileAtomically(full, contents));
+    if (fs::path(path).extension() == ".sh" && chmod(full.c_str(), 0755) != 0) return ErrnoStatus("write", full);
+    return absl::OkStatus();
+  };
+  const std::string manifest(kManifest);
+  for (const auto& [path, contents] : files) {
+    if (path != manifest) SAIL_RETURN_IF_ERROR(write(path, contents));
+  }
+  SAIL_RETURN_IF_ERROR(write(manifest, files.at(manifest)));
+  for (const std::string& folder : folders) SAIL_RETURN_IF_ERROR(SyncDirectory(folder));
+  return absl::OkStatus();
+}
+
+// Puts `fresh` in the place of `directory`. The old bundle, if any, is moved aside first and back if that fails.
+absl::Status MoveIntoPlace(const std::string& fresh, const std::string& directory, bool replace) {
+  const std::string old = fresh + ".old";
+  if (replace && std::rename(directory.c_str(), old.c_str()) != 0) return ErrnoStatus("replace", directory);
+  if (std::rename(fresh.c_str(), directory.c_str()) != 0) {
+    const absl::Status status = ErrnoStatus("write", directory);
+    if (replace) std::rename(old.c_str(), directory.c_str());
+    return status;
+  }
+  std::error_code ignored;
+  if (replace) fs::remove_all(old, ignored);
+  const std::string parent = DirectoryOf(directory);
+  return SyncDirectory(parent.empty() ? "." : parent);
+}
+
+}  // namespace
+
+absl::Status WriteBundle(const Bundle& bundle, const std::string& directory) {
+  SAIL_RETURN_IF_ERROR(CheckBundle(bundle));
+  const std::string folded = JoinPath(directory, "");
+  const std::string target = folded.empty() ? "." : folded;
+  const Files files = RenderFiles(bundle);
+  std::error_code ignored;
+  const bool exists = fs::exists(fs::symlink_status(target, ignored));
+  if (exists && HoldsExactly(target, files)) return absl::OkStatus();
+  if (exists) SAIL_RETURN_IF_ERROR(CheckReplaceable(target));
+
+  std::string fresh = absl::StrCat(target, ".XXXXXX");
+  if (mkdtemp(fresh.data()) == nullptr) return ErrnoStatus("write", target);
+  const mode_t mask = umask(0);
+  umask(mask);
+  chmod(fresh.c_str(), 0777 & ~mask);  // mkdtemp creates 0700
+  absl::Status status = WriteFiles(fresh, files);
+  if (status.ok()) status = MoveIntoPlace(fresh, target, exists);
+  if (!status.ok()) fs::remove_all(fresh, ignored);
+  return Annotate(status, absl::StrCat("writing bundle '", target, "'"));
+}
+
+std::vector<uint16_t> TokensOfText(absl::string_view text) {
+  std::vector<uint16_t> tokens;
+  tokens.reserve(text.size());
+  for (const char c : text) tokens.push_back(static_cast<unsigned char>(c));
+  return tokens;
+}
+
+}  // namespace sail::rt

@@ -1,0 +1,11 @@
+// SIGINT, SIGTERM and SIGHUP as a value to look at. One per process.
+#pragma once
+
+namespace sail::rt {
+
+// From now on these signals do not end the process. Also SIGPIPE is ignored: writes report it.
+void CatchStopSignals();
+// The first stop signal received so far, or 0.
+int StopSignal();
+
+}  // namespace sail::rt
