@@ -1,0 +1,110 @@
+#include "planner/judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "compiler/base/rng.h"
+#include "compiler/base/tolerance.h"
+
+namespace sail::planner {
+namespace {
+
+uint64_t HashOf(const ir::Plan& plan) {
+  uint64_t hash = 0;
+  const auto add = [&](int value) { hash = Mix64(hash ^ static_cast<uint64_t>(value)); };
+  for (const ir::Pipeline& pipeline : plan.pipelines) {
+    add(pipeline.micro_batch);
+    add(pipeline.micro_batches);
+    for (const ir::Stage& stage : pipeline.stages) {
+      add(stage.last_layer);
+      add(stage.group.pool.index());
+      add(stage.group.node);
+      add(stage.group.degree());
+    }
+    add(-1);
+  }
+  return hash;
+}
+
+// Order that names of nodes do not influence.
+bool ComesBefore(const ir::Pipeline& a, const ir::Pipeline& b) {
+  const auto key = [](const ir::Stage& stage) {
+    return std::make_tuple(stage.first_layer, stage.last_layer, stage.group.pool, stage.group.degree());
+  };
+  const size_t common = std::min(a.stages.size(), b.stages.size());
+  for (size_t s = 0; s < common; ++s) {
+    if (key(a.stages[s]) != key(b.stages[s])) return key(a.stages[s]) < key(b.stages[s]);
+  }
+  return std::make_tuple(a.stages.size(), a.micro_batch, a.micro_batches) <
+         std::make_tuple(b.stages.size(), b.micro_batch, b.micro_batches);
+}
+
+}  // namespace
+
+bool IsBetter(const Judged& a, const Judged& b) {
+  if (a.violation != b.violation) return a.violation < b.violation;
+  if (a.objective != b.objective) return a.objective < b.objective;
+  return a.plan < b.plan;
+}
+
+void Normalize(ir::Plan& plan) {
+  std::stable_sort(plan.pipelines.begin(), plan.pipelines.end(), ComesBefore);
+  std::map<std::pair<ir::PoolId, int>, std::pair<int, int>> nodes;  // old name: new name, GPUs given out
+  std::map<ir::PoolId, int> next;
+  for (ir::Pipeline& pipeline : plan.pipelines) {
+    for (ir::Stage& stage : pipeline.stages) {
+      const auto [it, is_new] = nodes.insert({{stage.group.pool, stage.group.node}, {0, 0}});
+      auto& [node, used] = it->second;
+      if (is_new) node = next[stage.group.pool]++;
+      stage.group.node = node;
+      for (int& gpu : stage.group.gpus) gpu = used++;
+    }
+  }
+  ir::Canonicalize(plan);
+}
+
+Judge::Judge(const ir::Problem& problem, const sim::CostModel& costs, const SearchScope& scope, int64_t work)
+    : problem_(problem), costs_(costs), scope_(scope), work_(work) {}
+
+std::optional<Judged> Judge::Evaluate(ir::Plan plan) {
+  if (is_exhausted()) return std::nullopt;
+  Normalize(plan);
+  if (!seen_.insert(HashOf(plan)).second) return std::nullopt;
+  for (const ir::Pipeline& pipeline : plan.pipelines) {
+    for (const ir::Stage& stage : pipeline.stages) work_ -= stage.group.degree();
+  }
+  ++candidates_;
+  absl::StatusOr<ir::Report> report = costs_.Evaluate(plan);
+  if (!report.ok()) {
+    status_ = report.status();
+    return std::nullopt;
+  }
+  Judged judged{.plan = std::move(plan), .report = *std::move(report), .objective = {}};
+  judged.violation = Violation(judged.report);
+  for (const ir::ObjectiveTerm& term : scope_.objective) {
+    const double value = ir::Value(judged.report, term.metric);
+    judged.objective.push_back(term.maximize ? -value : value);
+  }
+  return judged;
+}
+
+double Judge::Violation(const ir::Report& report) const {
+  double violation = 0;
+  if (scope_.memory == MemoryRule::kEnforced) {
+    for (const ir::StageReport& stage : report.stages) {
+      if (stage.memory_total <= stage.memory_limit) continue;
+      violation += static_cast<double>(stage.memory_total.value()) / static_cast<double>(stage.memory_limit.value()) - 1;
+    }
+  }
+  for (const ir::Constraint& constraint : scope_.constraints) {
+    const double value = ir::Value(report, constraint.metric);
+    const double excess = constraint.at_most ? value - constraint.limit : constraint.limit - value;
+    if (excess <= kLimitRelativeTolerance * std::abs(constraint.limit)) continue;
+    violation += constraint.limit != 0 ? excess / std::abs(constraint.limit) : 1 + excess;
+  }
+  return violation;
+}
+
+}  // namespace sail::planner

@@ -1,0 +1,65 @@
+// What the search looks for, and the only place that says which of two plans is better.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "compiler/ir/plan.h"
+#include "compiler/ir/problem.h"
+#include "compiler/ir/report.h"
+#include "planner/stage_table.h"
+#include "simulator/cost_model.h"
+
+namespace sail::planner {
+
+// The limits of one search: those of the job, or fewer when a conflict is explained.
+struct SearchScope {
+  std::vector<int> quotas;  // nodes by pool
+  MemoryRule memory = MemoryRule::kEnforced;
+  std::vector<ir::Constraint> constraints;
+  std::vector<ir::ObjectiveTerm> objective;
+};
+
+struct Judged {
+  ir::Plan plan;       // canonical
+  ir::Report report;
+  double violation = 0;           // sum of the shares by which limits and stage memories are exceeded; 0 if all hold
+  std::vector<double> objective;  // smaller is better, lexicographic
+};
+
+// Fewer violations, then a better objective, then the smaller plan. Exact comparisons: no tolerance decides a plan.
+bool IsBetter(const Judged& a, const Judged& b);
+
+// Numbers nodes and GPUs in order of use and sorts pipelines: plans that differ only in names of equal nodes and GPUs
+// become equal. Expects groups with valid nodes and as many GPUs as their degree, the GPUs themselves unassigned.
+void Normalize(ir::Plan& plan);
+
+class Judge {
+ public:
+  // `work` is the budget: judging a plan costs the number of its GPUs.
+  Judge(const ir::Problem& problem, const sim::CostModel& costs, const SearchScope& scope, int64_t work);
+
+  // Normalizes and judges; nullopt if the plan was judged before, the budget is used up or an error occurred.
+  std::optional<Judged> Evaluate(ir::Plan plan);
+
+  bool is_exhausted() const { return work_ <= 0 || !status_.ok(); }
+  int64_t candidates() const { return candidates_; }  // plans judged
+  const absl::Status& status() const { return status_; }
+  const SearchScope& scope() const { return scope_; }
+
+ private:
+  double Violation(const ir::Report& report) const;
+
+  const ir::Problem& problem_;
+  const sim::CostModel& costs_;
+  const SearchScope& scope_;
+  int64_t work_;
+  int64_t candidates_ = 0;
+  std::unordered_set<uint64_t> seen_;  // hashes of plans; only ever asked, never iterated
+  absl::Status status_;
+};
+
+}  // namespace sail::planner

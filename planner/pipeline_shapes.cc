@@ -1,0 +1,335 @@
+#include "planner/pipeline_shapes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+namespace sail::planner {
+namespace {
+
+constexpr int64_t kMaxChains = 12'000;
+constexpr int64_t kFewChains = 1'000;  // up to here with every packing and every number in flight
+
+Ends EndsOfStage(size_t stage, size_t depth) {
+  return static_cast<Ends>((stage == 0 ? 1 : 0) + (stage + 1 == depth ? 2 : 0));
+}
+
+}  // namespace
+
+int PipelineRate::MicroBatchesWithin(double seconds) const {
+  if (seconds < latency) return 0;
+  // Zero costs are possible in a profile of trivial layers; then only memory limits the count.
+  const double count = bottleneck > 0 ? std::floor((seconds - latency) / bottleneck) + 1 : 1e9;
+  return static_cast<int>(std::min({count, 1e9, static_cast<double>(max_micro_batches)}));
+}
+
+int MaxMicroBatches(const StageTable& table, int micro, const std::vector<int>& slots, const std::vector<int>& counts) {
+  const int depth = static_cast<int>(slots.size());
+  int most = kUnlimitedMicroBatches;
+  for (int s = 0; s < depth; ++s) {
+    int in_flight = depth - s;
+    const Ends ends = EndsOfStage(s, depth);
+    while (in_flight > 0 && table.MaxLayersInMemory(slots[s], micro, ends, in_flight) < counts[s]) --in_flight;
+    if (in_flight < depth - s) most = std::min(most, in_flight);
+  }
+  return most;
+}
+
+namespace {
+
+// One chain with everything that does not depend on the bottleneck tried.
+class ChainCut {
+ public:
+  ChainCut(const StageTable& table, int micro, const std::vector<int>& chain, const std::vector<double>& crossing,
+           int max_in_flight)
+      : table_(table), micro_(micro), chain_(chain), crossing_(crossing), layers_(chain.size(), 0) {
+    const int depth = static_cast<int>(chain.size());
+    for (int s = 0; s < depth; ++s) {
+      ends_.push_back(EndsOfStage(s, depth));
+      fits_.push_back(table.MaxLayersInMemory(chain[s], micro, ends_[s], std::min(max_in_flight, depth - s)));
+    }
+  }
+
+  std::optional<std::vector<int>> Cut() {
+    if (chain_.size() == 1) return fits_[0] < 1 ? std::nullopt : std::optional(std::vector<int>{table_.layers()});
+    double high = 0;
+    for (size_t s = 0; s < chain_.size(); ++s) {
+      if (fits_[s] < 1) return std::nullopt;
+      high = std::max(high, Period(s, fits_[s]));
+    }
+    if (!Reaches(high)) return std::nullopt;
+    // 1. Bisection narrows the range.
+    double low = 0;
+    for (int step = 0; step < 12; ++step) {
+      const double middle = (low + high) / 2;
+      (Reaches(middle) ? high : low) = middle;
+    }
+    // 2. Steps to the next smaller value a stage can have, until it is out of reach.
+    Reaches(high);
+    for (;;) {
+      double used = 0;
+      for (size_t s = 0; s < chain_.size(); ++s) used = std::max(used, Period(s, layers_[s]));
+      high = used;
+      if (used <= 0 || !Reaches(std::nextafter(used, 0.0))) break;
+    }
+    Reaches(high);
+    return Fill();
+  }
+
+ private:
+  double Period(size_t s, int count) const { return table_.Time(chain_[s], micro_, ends_[s], count) + crossing_[s]; }
+
+  // Sets layers_ to n_s(bottleneck).
+  bool Reaches(double bottleneck) {
+    int total = 0;
+    bool is_enough = true;
+    int in_time = 0;
+    for (size_t s = 0; s < chain_.size(); ++s) {
+      // Stages in the middle of a segment differ in memory only.
+      const bool is_as_before =
+          s > 0 && ends_[s] == ends_[s - 1] && chain_[s] == chain_[s - 1] && crossing_[s] == crossing_[s - 1];
+      if (!is_as_before) in_time = table_.MaxLayersInTime(chain_[s], micro_, ends_[s], bottleneck - crossing_[s]);
+      layers_[s] = std::min(in_time, fits_[s]);
+      // The difference is rounded; the sum decides.
+      while (layers_[s] > 0 && Period(s, layers_[s]) > bottleneck) --layers_[s];
+      while (layers_[s] < fits_[s] && Period(s, layers_[s] + 1) <= bottleneck) ++layers_[s];
+      is_enough = is_enough && layers_[s] > 0;
+      total += layers_[s];
+    }
+    return is_enough && total >= table_.layers();
+  }
+
+  // Takes L layers out of the upper limits layers_: the fastest slots to the brim, equally fast ones evenly.
+  std::vector<int> Fill() const {
+    const size_t depth = chain_.size();
+    std::vector<int> order(depth);
+    std::iota(order.begin(), order.end(), 0);
+    const auto speed = [&](int s) { return table_.Time(chain_[s], micro_, Ends::kFirst, 1 + (table_.layers() > 2)); };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return speed(a) < speed(b); });
+    std::vector<int> counts(depth, 1);
+    int left = table_.layers() - static_cast<int>(depth);
+    for (size_t begin = 0; begin < depth && left > 0;) {
+      size_t end = begin + 1;
+      while (end < depth && speed(order[end]) == speed(order[begin])) ++end;
+      for (bool is_full = false; left > 0 && !is_full;) {
+        is_full = true;
+        for (size_t i = begin; i < end && left > 0; ++i) {
+          int& count = counts[order[i]];
+          if (count == layers_[order[i]]) continue;
+          ++count;
+          --left;
+          is_full = false;
+        }
+      }
+      begin = end;
+    }
+    return counts;
+  }
+
+  const StageTable& table_;
+  const int micro_;
+  const std::vector<int>& chain_;
+  const std::vector<double>& crossing_;
+  std::vector<Ends> ends_;
+  std::vector<int> fits_;
+  std::vector<int> layers_;
+};
+
+}  // namespace
+
+std::optional<std::vector<int>> CutChain(const StageTable& table, int micro, const std::vector<int>& chain,
+                                         const std::vector<double>& crossing, int max_in_flight) {
+  return ChainCut(table, micro, chain, crossing, max_in_flight).Cut();
+}
+
+namespace {
+
+enum class Packing { kSpread, kPacked };
+
+// Enumerates chains and collects their shapes.
+class ShapeGenerator {
+ public:
+  ShapeGenerator(const StageTable& table, const std::vector<int>& quotas) : table_(table), quotas_(quotas) {
+    for (int length = 1; length <= table.max_depth(); ++length) lengths_.push_back(length);
+    is_depth_.assign(table.max_depth() + 1, false);
+    for (const int depth : table.problem().job.pipeline_depths) {
+      if (depth <= table.max_depth()) is_depth_[depth] = true;
+    }
+    groups_.assign(table.slots().size(), 0);
+    gpus_.assign(quotas.size(), 0);
+  }
+
+  std::vector<PipelineShape> Generate() {
+    ChooseSegments();
+    is_thorough_ = CountChains() <= kFewChains;
+    Extend(segments_, -1);
+    return std::move(shapes_);
+  }
+
+ private:
+  // The most segments whose chains are few enough; for two, lengths may be thinned first.
+  void ChooseSegments() {
+    for (segments_ = table_.max_depth(); segments_ > 2; --segments_) {
+      if (CountChains() <= kMaxChains) return;
+    }
+    if (segments_ < 2 || CountChains() <= kMaxChains) return;
+    const std::vector<int> all = lengths_;
+    lengths_.clear();
+    for (const int length : all) {
+      const bool is_kept = length <= 4 || length % 4 == 0 || length == 6;
+      if (is_kept) lengths_.push_back(length);
+    }
+    if (CountChains() <= kMaxChains) return;
+    lengths_ = all;
+    segments_ = 1;
+  }
+
+  // Chains ignoring quotas, counted up to just beyond the bound: ways[d] of depth d by the number of segments.
+  int64_t CountChains() const {
+    const auto slots = static_cast<int64_t>(table_.slots().size());
+    std::vector<int64_t> ways(table_.max_depth() + 1, 0);
+    ways[0] = 1;
+    int64_t total = 0;
+    for (int segment = 0; segment < segments_ && total <= kMaxChains; ++segment) {
+      std::vector<int64_t> next(ways.size(), 0);
+      for (size_t depth = 0; depth < ways.size(); ++depth) {
+        for (const int length : lengths_) {
+          if (depth + length < ways.size()) next[depth + length] += ways[depth] * (segment == 0 ? slots : slots - 1);
+        }
+      }
+      ways = std::move(next);
+      for (int64_t& count : ways) total += count = std::min(count, kMaxChains + 1);
+    }
+    return total;
+  }
+
+  // Appends each possible segment, then recurses. Equal neighbours would be one longer segment.
+  void Extend(int segments_left, int last_slot) {
+    if (!chain_.empty() && is_depth_[chain_.size()]) AddChain();
+    if (segments_left == 0) return;
+    for (int slot = 0; slot < static_cast<int>(table_.slots().size()); ++slot) {
+      if (slot == last_slot) continue;
+      int length = 0;
+      for (const int wanted : lengths_) {
+        while (length < wanted && Push(slot)) ++length;
+        if (length < wanted) break;
+        Extend(segments_left - 1, slot);
+      }
+      while (length-- > 0) Pop(slot);
+    }
+  }
+
+  // One more stage on `slot`, if depth and quota allow.
+  bool Push(int slot) {
+    const Slot& added = table_.slots()[slot];
+    const int pool = added.pool.index();
+    const int per_node = table_.problem().cluster.machine(added.pool).gpus_per_node;
+    if (static_cast<int>(chain_.size()) == table_.max_depth()) return false;
+    if (gpus_[pool] + added.tensor > quotas_[pool] * per_node) return false;
+    if (groups_[slot] + 1 > quotas_[pool] * (per_node / added.tensor)) return false;
+    chain_.push_back(slot);
+    gpus_[pool] += added.tensor;
+    ++groups_[slot];
+    return true;
+  }
+
+  void Pop(int slot) {
+    chain_.pop_back();
+    gpus_[table_.slots()[slot].pool.index()] -= table_.slots()[slot].tensor;
+    --groups_[slot];
+  }
+
+  void AddChain() {
+    for (int micro = 0; micro < static_cast<int>(table_.problem().job.micro_batches.size()); ++micro) {
+      const bool has_shared_node = AddPacked(micro, is_thorough_ ? Packing::kPacked : Packing::kSpread);
+      if (has_shared_node) AddPacked(micro, Packing::kSpread);
+    }
+  }
+
+  // Returns whether any boundary lies inside a node.
+  bool AddPacked(int micro, Packing packing) {
+    crossing_.assign(chain_.size(), 0.0);
+    bool has_shared_node = false;
+    int free = 0;  // GPUs left on the node of the current stage
+    for (size_t s = 0; s < chain_.size(); ++s) {
+      const Slot& slot = table_.slots()[chain_[s]];
+      const bool is_same_pool = s > 0 && table_.slots()[chain_[s - 1]].pool == slot.pool;
+      const bool is_same_node = is_same_pool && free >= slot.tensor && packing == Packing::kPacked;
+      if (s > 0) crossing_[s - 1] = table_.Boundary(chain_[s - 1], chain_[s], micro, is_same_node);
+      free = (is_same_node ? free : table_.problem().cluster.machine(slot.pool).gpus_per_node) - slot.tensor;
+      has_shared_node = has_shared_node || is_same_node;
+    }
+    AddCuts(micro);
+    return has_shared_node;
+  }
+
+  // The cut as if every micro-batch were alone; where its pipeline cannot fill up with micro-batches, also the cuts for
+  // more in flight.
+  void AddCuts(int micro) {
+    const int depth = static_cast<int>(chain_.size());
+    if (AddCut(micro, /*max_in_flight=*/1)) return;
+    for (int in_flight = 2; in_flight < depth; ++in_flight) {
+      if (is_thorough_ || in_flight == depth / 2) AddCut(micro, in_flight);
+    }
+    AddCut(micro, depth);
+  }
+
+  // Whether nothing better can come of more micro-batches in flight.
+  bool AddCut(int micro, int max_in_flight) {
+    const std::optional<std::vector<int>> counts = CutChain(table_, micro, chain_, crossing_, max_in_flight);
+    if (!counts) return true;
+    PipelineShape shape{.micro = micro, .slots = chain_, .counts = *counts, .rate = {}, .gpus = gpus_};
+    shape.rate.micro_batch = table_.problem().job.micro_batches[micro];
+    shape.rate.max_micro_batches = MaxMicroBatches(table_, micro, chain_, *counts);
+    for (size_t s = 0; s < chain_.size(); ++s) {
+      const double period = table_.Time(chain_[s], micro, EndsOfStage(s, chain_.size()), (*counts)[s]) + crossing_[s];
+      shape.rate.bottleneck = std::max(shape.rate.bottleneck, period);
+      shape.rate.latency += period;
+      const double per_gpu = static_cast<double>((*counts)[s]) / table_.slots()[chain_[s]].tensor;
+      shape.layers_per_gpu = std::max(shape.layers_per_gpu, per_gpu);
+    }
+    const bool is_unlimited = shape.rate.max_micro_batches == kUnlimitedMicroBatches;
+    shapes_.push_back(std::move(shape));
+    return is_unlimited;
+  }
+
+  const StageTable& table_;
+  const std::vector<int>& quotas_;
+  std::vector<int> lengths_;    // of segments
+  std::vector<bool> is_depth_;  // candidates of the job
+  int segments_ = 1;
+  bool is_thorough_ = true;
+  std::vector<int> chain_;
+  std::vector<int> groups_;  // by slot, in chain_
+  std::vector<int> gpus_;    // by pool, in chain_
+  std::vector<double> crossing_;
+  std::vector<PipelineShape> shapes_;
+};
+
+bool IsBeatenBy(const PipelineShape& a, const PipelineShape& b) {
+  return b.rate.bottleneck <= a.rate.bottleneck && b.rate.latency <= a.rate.latency &&
+         b.layers_per_gpu <= a.layers_per_gpu && b.rate.max_micro_batches >= a.rate.max_micro_batches;
+}
+
+}  // namespace
+
+std::vector<PipelineShape> GenerateShapes(const StageTable& table, const std::vector<int>& quotas) {
+  std::vector<PipelineShape> shapes = ShapeGenerator(table, quotas).Generate();
+  const auto key = [](const PipelineShape& shape) { return std::tie(shape.micro, shape.gpus); };
+  std::stable_sort(shapes.begin(), shapes.end(), [&](const PipelineShape& a, const PipelineShape& b) {
+    return std::tie(a.micro, a.gpus, a.rate.bottleneck, a.rate.latency) <
+           std::tie(b.micro, b.gpus, b.rate.bottleneck, b.rate.latency);
+  });
+  std::vector<PipelineShape> kept;
+  size_t group = 0;  // where the kept shapes of the current key begin
+  for (PipelineShape& shape : shapes) {
+    if (group < kept.size() && key(kept[group]) != key(shape)) group = kept.size();
+    const bool is_beaten = std::any_of(kept.begin() + static_cast<std::ptrdiff_t>(group), kept.end(),
+                                       [&](const PipelineShape& other) { return IsBeatenBy(shape, other); });
+    if (!is_beaten) kept.push_back(std::move(shape));
+  }
+  return kept;
+}
+
+}  // namespace sail::planner

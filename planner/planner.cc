@@ -1,0 +1,27 @@
+#include "planner/planner.h"
+
+#include "compiler/base/check.h"
+#include "compiler/base/status_macros.h"
+#include "compiler/ir/verify_plan.h"
+#include "planner/infeasible.h"
+#include "planner/search.h"
+
+namespace sail::planner {
+
+absl::StatusOr<PlanOutcome> FindPlan(const ir::Problem& problem, const sim::CostModel& costs,
+                                     const PlannerOptions& options) {
+  SearchScope scope{.quotas = {}, .constraints = problem.job.constraints, .objective = problem.job.objective};
+  for (const ir::Pool& pool : problem.cluster.pools) scope.quotas.push_back(pool.quota);
+  SAIL_ASSIGN_OR_RETURN(SearchResult result, Search(problem, costs, scope, options.work_budget));
+  if (!result.best || result.best->violation > 0) {
+    SAIL_ASSIGN_OR_RETURN(Infeasible infeasible,
+                          ExplainInfeasible(problem, costs, scope, options.work_budget, result.candidates));
+    return PlanOutcome(std::move(infeasible));
+  }
+  const absl::Status verified = ir::VerifyPlan(problem, result.best->plan, result.best->report);
+  SAIL_CHECK(verified.ok()) << verified.ToString();
+  return PlanOutcome(Feasible{.plan = std::move(result.best->plan), .report = std::move(result.best->report),
+                              .candidates = result.candidates});
+}
+
+}  // namespace sail::planner

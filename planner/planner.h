@@ -1,0 +1,21 @@
+// The search. Deterministic: the budget counts work, never seconds.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/problem.h"
+#include "planner/plan_outcome.h"
+#include "simulator/cost_model.h"
+
+namespace sail::planner {
+
+struct PlannerOptions {
+  // GPUs judged in one search: judging a plan costs as many as it uses.
+  int64_t work_budget = 150'000;
+};
+
+// The best plan of the plan space (docs/planner.md) under `costs`. Every plan has passed ir::VerifyPlan; a search result
+// that does not is a bug of ours (SAIL_CHECK). Errors only for a broken problem.
+absl::StatusOr<PlanOutcome> FindPlan(const ir::Problem& problem, const sim::CostModel& costs,
+                                     const PlannerOptions& options);
+
+}  // namespace sail::planner

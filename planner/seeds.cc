@@ -1,0 +1,257 @@
+#include "planner/seeds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "planner/mix.h"
+#include "planner/refine.h"
+
+namespace sail::planner {
+namespace {
+
+constexpr int64_t kMaxNodeCombinations = 40;  // up to here all of them
+constexpr size_t kMaxPoolSets = 15;
+constexpr size_t kSimpleSeeds = 40;           // kept by each of two rankings
+constexpr size_t kFewShapes = 200;            // up to here all pairs
+
+// Node counts by pool to search within.
+std::vector<std::vector<int>> PartsOf(const std::vector<int>& quotas) {
+  std::vector<std::vector<int>> parts;
+  int64_t combinations = 1;
+  std::vector<size_t> pools;
+  for (size_t p = 0; p < quotas.size(); ++p) {
+    combinations = std::min(combinations * (quotas[p] + 1), kMaxNodeCombinations + 1);
+    if (quotas[p] > 0) pools.push_back(p);
+  }
+  if (combinations <= kMaxNodeCombinations) {
+    std::vector<int> part(quotas.size(), 0);
+    for (;;) {
+      size_t p = 0;
+      while (p < part.size() && part[p] == quotas[p]) part[p++] = 0;
+      if (p == part.size()) return parts;
+      ++part[p];
+      parts.push_back(part);
+    }
+  }
+  // Sets of pools: all of few; of many, the full set, each alone and all but each.
+  std::set<std::vector<bool>, std::greater<>> sets;
+  if (pools.size() <= 4) {
+    for (size_t bits = 1; bits < (size_t{1} << pools.size()); ++bits) {
+      std::vector<bool> set(quotas.size(), false);
+      for (size_t i = 0; i < pools.size(); ++i) set[pools[i]] = (bits >> i) & 1;
+      sets.insert(set);
+    }
+  } else {
+    std::vector<bool> full(quotas.size(), false);
+    for (const size_t p : pools) full[p] = true;
+    sets.insert(full);
+    for (const size_t p : pools) {
+      std::vector<bool> without = full, alone(quotas.size(), false);
+      without[p] = false;
+      alone[p] = true;
+      if (sets.size() + 2 > kMaxPoolSets) break;
+      sets.insert(without);
+      sets.insert(alone);
+    }
+  }
+  for (const std::vector<bool>& set : sets) {
+    for (const double share : {1.0, 0.75, 0.5, 0.25}) {
+      std::vector<int> part(quotas.size(), 0);
+      for (size_t p = 0; p < quotas.size(); ++p) {
+        if (set[p]) part[p] = static_cast<int>(std::ceil(share * quotas[p]));
+      }
+      if (parts.empty() || part != parts.back()) parts.push_back(part);
+    }
+  }
+  return parts;
+}
+
+class SeedMaker {
+ public:
+  SeedMaker(const StageTable& table, const std::vector<PipelineShape>& shapes, const SearchScope& scope)
+      : table_(table), shapes_(shapes), scope_(scope), cluster_(table.problem().cluster) {
+    mix_.shapes = &shapes;
+    mix_.global_batch = table.problem().job.global_batch;
+    mix_.rows = cluster_.pools.size();
+    for (const ir::Constraint& constraint : scope.constraints) {
+      if (IsLinear(constraint)) ++mix_.rows;
+    }
+    for (const PipelineShape& shape : shapes) {
+      mix_.use.insert(mix_.use.end(), shape.gpus.begin(), shape.gpus.end());
+      for (const ir::Constraint& constraint : scope.constraints) {
+        if (IsLinear(constraint)) mix_.use.push_back(SumOf(constraint.metric, shape.gpus));
+      }
+    }
+  }
+
+  std::vector<ir::Plan> Make() {
+    for (const std::vector<int>& part : PartsOf(scope_.quotas)) AddMixes(part);
+    AddSimple();
+    return std::move(seeds_);
+  }
+
+ private:
+  static bool IsLinear(const ir::Constraint& constraint) {
+    return constraint.at_most && (constraint.metric == ir::Metric::kCostRate ||
+                                  constraint.metric == ir::Metric::kNodes || constraint.metric == ir::Metric::kGpus);
+  }
+
+  // Of GPUs as shares of their nodes: never more than the plan's value.
+  double SumOf(ir::Metric metric, const std::vector<int>& gpus) const {
+    double sum = 0;
+    for (size_t p = 0; p < gpus.size(); ++p) {
+      const auto pool = ir::PoolId(static_cast<int>(p));
+      const double nodes = static_cast<double>(gpus[p]) / cluster_.machine(pool).gpus_per_node;
+      sum += metric == ir::Metric::kGpus       ? gpus[p]
+             : metric == ir::Metric::kCostRate ? nodes * cluster_.pool(pool).price.value()
+                                               : nodes;
+    }
+    return sum;
+  }
+
+  // The mixes of one part of the quotas, by classes of layers per GPU.
+  void AddMixes(const std::vector<int>& part) {
+    std::vector<double> capacity;
+    std::vector<int> allowed;
+    for (size_t p = 0; p < part.size(); ++p) {
+      capacity.push_back(part[p] * cluster_.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node);
+    }
+    for (const ir::Constraint& constraint : scope_.constraints) {
+      if (IsLinear(constraint)) capacity.push_back(constraint.limit);
+    }
+    if (std::any_of(capacity.begin(), capacity.end(), [](double c) { return c < 0; })) return;
+    for (int i = 0; i < static_cast<int>(shapes_.size()); ++i) {
+      bool is_fitting = true;
+      for (size_t r = 0; r < mix_.rows; ++r) is_fitting = is_fitting && mix_.use[i * mix_.rows + r] <= capacity[r];
+      if (is_fitting) allowed.push_back(i);
+    }
+    double most = table_.layers();
+    while (!allowed.empty()) {
+      const Mix mix = FindMix(mix_, allowed, capacity);
+      if (!mix.empty()) AddSeed(mix);
+      // The next class halves the fullest GPU of the shapes in use, so that classes differ.
+      double used = 0;
+      for (const auto& [shape, count] : mix) used = std::max(used, shapes_[shape].layers_per_gpu);
+      most = std::min(most / 2, used > 0 ? used * 0.75 : most);
+      std::erase_if(allowed, [&](int i) { return shapes_[i].layers_per_gpu > most; });
+    }
+  }
+
+  struct Ranked {
+    double score;
+    Mix mix;
+    bool operator<(const Ranked& other) const { return std::tie(score, mix) < std::tie(other.score, other.mix); }
+  };
+
+  // One shape, repeated, and of few shapes each pair: the best by time and by time times price of the GPUs.
+  void AddSimple() {
+    std::vector<Ranked> by_time, by_price;
+    const auto rank = [&](double seconds, double price, Mix mix) {
+      by_price.push_back({seconds * price, mix});
+      by_time.push_back({seconds, std::move(mix)});
+    };
+    const auto price_of = [&](int i) { return SumOf(ir::Metric::kCostRate, shapes_[i].gpus); };
+    for (int i = 0; i < static_cast<int>(shapes_.size()); ++i) {
+      const PipelineRate& rate = shapes_[i].rate;
+      for (int count = 1; IsWithinQuotas(i, count, i, 0); count += count < 4 ? 1 : count / 2) {
+        const double micro_batches = std::ceil(static_cast<double>(mix_.global_batch) / (count * rate.micro_batch));
+        if (micro_batches > rate.max_micro_batches) continue;
+        rank(rate.latency + (micro_batches - 1) * rate.bottleneck, count * price_of(i), {{i, count}});
+      }
+      if (shapes_.size() > kFewShapes) continue;
+      for (int j = i + 1; j < static_cast<int>(shapes_.size()); ++j) {
+        if (!IsWithinQuotas(i, 1, j, 1)) continue;
+        const std::vector<PipelineRate> rates = {rate, shapes_[j].rate};
+        const std::optional<std::vector<int>> counts = ShareSamples(rates, mix_.global_batch);
+        if (!counts) continue;
+        double seconds = 0;
+        for (size_t p = 0; p < 2; ++p) {
+          seconds = std::max(seconds, rates[p].latency + ((*counts)[p] - 1) * rates[p].bottleneck);
+        }
+        rank(seconds, price_of(i) + price_of(j), {{i, 1}, {j, 1}});
+      }
+    }
+    for (std::vector<Ranked>* ranking : {&by_time, &by_price}) {
+      const size_t kept = std::min(kSimpleSeeds, ranking->size());
+      std::partial_sort(ranking->begin(), ranking->begin() + static_cast<std::ptrdiff_t>(kept), ranking->end());
+      for (size_t i = 0; i < kept; ++i) AddSeed((*ranking)[i].mix);
+    }
+  }
+
+  // `count` pipelines of shape i and `other_count` of shape j.
+  bool IsWithinQuotas(int i, int count, int j, int other_count) const {
+    for (size_t p = 0; p < scope_.quotas.size(); ++p) {
+      const int per_node = cluster_.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
+      const int used = shapes_[i].gpus[p] * count + shapes_[j].gpus[p] * other_count;
+      if (used > scope_.quotas[p] * per_node) return false;
+    }
+    return true;
+  }
+
+  void AddSeed(const Mix& mix) {
+    if (!known_.insert(mix).second) return;
+    std::vector<int> pipelines;
+    for (const auto& [shape, count] : mix) pipelines.insert(pipelines.end(), count, shape);
+    if (AddShared(pipelines)) return;
+    // No counts make up the batch with these micro-batch sizes: another size for one of the pipelines.
+    for (size_t p = 0; p < pipelines.size(); ++p) {
+      if (p > 0 && pipelines[p] == pipelines[p - 1]) continue;
+      const int replaced = pipelines[p];
+      for (const int other : OtherSizes(shapes_[replaced])) {
+        pipelines[p] = other;
+        AddShared(pipelines);
+      }
+      pipelines[p] = replaced;
+    }
+  }
+
+  // For each other micro-batch size the fastest shape with the same GPUs.
+  std::vector<int> OtherSizes(const PipelineShape& shape) const {
+    std::vector<int> others;
+    for (int micro = 0; micro < static_cast<int>(table_.problem().job.micro_batches.size()); ++micro) {
+      if (micro == shape.micro) continue;
+      // Shapes are sorted by (micro, gpus, bottleneck).
+      const auto it = std::lower_bound(shapes_.begin(), shapes_.end(), std::tie(micro, shape.gpus),
+                                       [](const PipelineShape& a, const std::tuple<const int&, const std::vector<int>&>& b) {
+                                         return std::tie(a.micro, a.gpus) < b;
+                                       });
+      if (it != shapes_.end() && it->micro == micro && it->gpus == shape.gpus) {
+        others.push_back(static_cast<int>(it - shapes_.begin()));
+      }
+    }
+    return others;
+  }
+
+  bool AddShared(const std::vector<int>& pipelines) {
+    ir::Plan plan;
+    std::vector<PipelineRate> rates;
+    for (const int shape : pipelines) {
+      plan.pipelines.push_back(MakePipeline(table_, shapes_[shape]));
+      rates.push_back(shapes_[shape].rate);
+    }
+    const std::optional<std::vector<int>> counts = ShareSamples(rates, mix_.global_batch);
+    if (!counts) return false;
+    for (size_t p = 0; p < plan.pipelines.size(); ++p) plan.pipelines[p].micro_batches = (*counts)[p];
+    seeds_.push_back(std::move(plan));
+    return true;
+  }
+
+  const StageTable& table_;
+  const std::vector<PipelineShape>& shapes_;
+  const SearchScope& scope_;
+  const ir::Cluster& cluster_;
+  MixProblem mix_;
+  std::set<Mix> known_;
+  std::vector<ir::Plan> seeds_;
+};
+
+}  // namespace
+
+std::vector<ir::Plan> MakeSeeds(const StageTable& table, const std::vector<PipelineShape>& shapes,
+                                const SearchScope& scope) {
+  return SeedMaker(table, shapes, scope).Make();
+}
+
+}  // namespace sail::planner

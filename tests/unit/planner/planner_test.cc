@@ -1,0 +1,232 @@
+#include "planner/planner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "compiler/ir/verify_plan.h"
+#include "simulator/sail_cost_model.h"
+#include "tests/unit/planner/fake_cost_model.h"
+
+namespace sail::planner {
+namespace {
+
+using ::testing::HasSubstr;
+using ir::Metric;
+using test::FakeCostModel;
+using test::FakeProblem;
+
+constexpr int64_t kPlenty = 1'000'000;
+constexpr double kUsdPerSecond = 3600;  // as USD/h
+
+Feasible Find(const ir::Problem& problem, const sim::CostModel& costs) {
+  absl::StatusOr<PlanOutcome> outcome = FindPlan(problem, costs, {});
+  SAIL_CHECK(outcome.ok()) << outcome.status().ToString();
+  EXPECT_TRUE(std::holds_alternative<Feasible>(*outcome));
+  return std::get<Feasible>(*std::move(outcome));
+}
+
+Infeasible FindNone(const ir::Problem& problem, const sim::CostModel& costs) {
+  absl::StatusOr<PlanOutcome> outcome = FindPlan(problem, costs, {});
+  SAIL_CHECK(outcome.ok()) << outcome.status().ToString();
+  EXPECT_TRUE(std::holds_alternative<Infeasible>(*outcome));
+  return std::get<Infeasible>(*std::move(outcome));
+}
+
+std::vector<int> LayersOf(const ir::Pipeline& pipeline) {
+  std::vector<int> layers;
+  for (const ir::Stage& stage : pipeline.stages) layers.push_back(stage.layer_count());
+  return layers;
+}
+
+TEST(FindPlan, LayersDropped) {
+  ir::Problem problem = FakeProblem(30, {{.nodes = 4}}, 16);
+  problem.job.pipeline_depths = {4};
+  const FakeCostModel costs(problem, {1}, {kPlenty}, 0);
+  const std::vector<int> layers = LayersOf(Find(problem, costs).plan.pipelines.at(0));
+  ASSERT_EQ(layers.size(), 4U);
+  EXPECT_EQ(std::accumulate(layers.begin(), layers.end(), 0), 30);
+  EXPECT_EQ(*std::max_element(layers.begin(), layers.end()), 8);
+}
+
+// Micro-batches of 6 fit on the small GPU, of 12 on the large one (6 layers · (1 + b) bytes), which is twice as fast: 36 s
+// each. The large one alone would need 54 s.
+TEST(FindPlan, Mem8_16) {
+  ir::Problem problem = FakeProblem(6, {{}, {}}, 18);
+  problem.job.micro_batches = {6, 12};
+  problem.job.pipeline_depths = {1};
+  const FakeCostModel costs(problem, {1, 0.5}, {42, 78}, 0);
+  const Feasible found = Find(problem, costs);
+  ASSERT_EQ(found.plan.pipelines.size(), 2U);
+  std::map<int, int64_t> samples;
+  for (const ir::Pipeline& p : found.plan.pipelines) samples[p.stages[0].group.pool.index()] = p.samples();
+  EXPECT_EQ(samples[0], 6);
+  EXPECT_EQ(samples[1], 12);
+  EXPECT_DOUBLE_EQ(found.report.iteration.value(), 36);
+}
+
+// Two stages of 8 layers: the first needs 3 bytes a layer, the second 2. With 16 and 6 bytes of memory 5 + 3 fits, large GPU
+// first; 4 + 4 overflows the small one, small first allows 2 + 6 only, which is slower.
+TEST(FindPlan, MemShards) {
+  ir::Problem problem = FakeProblem(8, {{}, {}}, 4);
+  problem.job.pipeline_depths = {2};
+  const FakeCostModel costs(problem, {1, 1}, {16, 6}, 0);
+  const Feasible found = Find(problem, costs);
+  ASSERT_EQ(found.plan.pipelines.size(), 1U);
+  EXPECT_THAT(LayersOf(found.plan.pipelines[0]), testing::ElementsAre(5, 3));
+  EXPECT_EQ(found.plan.pipelines[0].stages[0].group.pool, ir::PoolId(0));
+}
+
+TEST(FindPlan, Nodes8_2) {
+  ir::Problem problem = FakeProblem(6, {{.gpus_per_node = 8}, {.gpus_per_node = 2}}, 10);
+  problem.job.pipeline_depths = {1};
+  const FakeCostModel costs(problem, {1, 1}, {kPlenty, kPlenty}, 0);
+  std::map<int, int> processes;
+  for (const ir::Pipeline& p : Find(problem, costs).plan.pipelines) ++processes[p.stages[0].group.pool.index()];
+  EXPECT_EQ(processes[0], 8);
+  EXPECT_EQ(processes[1], 2);
+}
+
+TEST(FindPlan, BatchTruncate) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = 24, .gpus_per_node = 4}}, 1000);
+  problem.job.pipeline_depths = {1};
+  const FakeCostModel costs(problem, {1}, {kPlenty}, 0);
+  const Feasible found = Find(problem, costs);
+  EXPECT_EQ(found.plan.pipelines.size(), 96U);
+  int64_t samples = 0;
+  for (const ir::Pipeline& pipeline : found.plan.pipelines) samples += pipeline.samples();
+  EXPECT_EQ(samples, 1000);
+  EXPECT_DOUBLE_EQ(found.report.iteration.value(), 11 * 6);
+}
+
+// The head of a large vocabulary costs as much as several blocks, so the last stage gets fewer layers.
+TEST(FindPlan, LogitsSpike) {
+  ir::Problem problem = test::TinyProblem();
+  problem.model.blocks = 10;
+  problem.model.vocab = 2000;
+  problem.job.pipeline_depths = {2};
+  problem.job.tensor_degrees = {1};
+  problem.cluster.pools[1].quota = 0;
+  problem.profile = {};
+  ASSERT_TRUE(sim::CompleteProfile(problem).ok());
+  for (const ir::Pipeline& pipeline : Find(problem, *sim::MakeSailCostModel(problem)).plan.pipelines) {
+    EXPECT_LT(pipeline.stages[1].layer_count(), pipeline.stages[0].layer_count());
+  }
+}
+
+// No GPU holds all 6 layers (12 bytes): the cheapest plan has two stages.
+TEST(FindPlan, MoneyAllowsSeveralStages) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = 2}}, 4);
+  problem.job.objective = {{.metric = Metric::kCostPerIter, .maximize = false}};
+  const FakeCostModel costs(problem, {1}, {10}, 0);
+  EXPECT_EQ(Find(problem, costs).plan.pipelines.at(0).stages.size(), 2U);
+}
+
+// Both GPUs of a node are paid whether or not they work: two pipelines share one node of the two.
+TEST(FindPlan, PaysWholeNodes) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = 2, .gpus_per_node = 2}}, 4);
+  problem.job.objective = {{.metric = Metric::kCostPerIter, .maximize = false}};
+  problem.job.pipeline_depths = {1};
+  const FakeCostModel costs(problem, {1}, {kPlenty}, 0);
+  const Feasible found = Find(problem, costs);
+  EXPECT_EQ(found.report.gpus, 2 * found.report.nodes);
+}
+
+// Terms after the first decide among equals: 2, 3 or 4 GPUs of one speed process 4 samples of 6 s in 12, 12 and 6 s; when
+// time may not fall below 12 s, the cheaper of the equally fast plans wins.
+TEST(FindPlan, IsLexicographic) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = 4}}, 4);
+  problem.job.pipeline_depths = {1};
+  problem.job.constraints = {{.name = "slow", .metric = Metric::kThroughput, .at_most = true, .limit = 1.0 / 12}};
+  problem.job.objective = {{.metric = Metric::kThroughput, .maximize = true},
+                           {.metric = Metric::kCostPerIter, .maximize = false}};
+  const FakeCostModel costs(problem, {1}, {kPlenty}, 0);
+  const Feasible found = Find(problem, costs);
+  EXPECT_DOUBLE_EQ(found.report.iteration.value(), 12);
+  EXPECT_EQ(found.report.nodes, 2);
+}
+
+// Earlier calls leave nothing behind: the same problem before and after another one.
+TEST(FindPlan, RemembersNothing) {
+  const ir::Problem problem = test::TinyProblem();
+  const auto costs = sim::MakeSailCostModel(problem);
+  const ir::Plan before = Find(problem, *costs).plan;
+  ir::Problem other = problem;
+  other.job.global_batch = 4;
+  other.cluster.pools[0].quota = 1;
+  Find(other, *sim::MakeSailCostModel(other));
+  EXPECT_EQ(Find(problem, *costs).plan, before);
+}
+
+TEST(FindPlan, RespectsQuotasOfTheFile) {
+  ir::Problem problem = test::TinyProblem();
+  problem.cluster.pools[0].quota = 0;
+  for (const ir::Pipeline& pipeline : Find(problem, *sim::MakeSailCostModel(problem)).plan.pipelines) {
+    for (const ir::Stage& stage : pipeline.stages) EXPECT_EQ(stage.group.pool, ir::PoolId(1));
+  }
+}
+
+const ConflictingLimit* FindLimit(const Infeasible& infeasible, const std::string& name) {
+  for (const ConflictingLimit& limit : infeasible.limits) {
+    if (limit.name == name) return &limit;
+  }
+  return nullptr;
+}
+
+// 6 layers on two GPUs of 5 bytes: the best cut is 3 + 3 with one micro-batch in flight on each, 2 bytes a layer, and the
+// first stage needs 9 with two.
+TEST(Infeasible, NamesMemoryWithTheClosestMiss) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = 2}}, 4);
+  const FakeCostModel costs(problem, {1}, {5}, 0);
+  const Infeasible none = FindNone(problem, costs);
+  ASSERT_EQ(none.limits.size(), 1U);
+  EXPECT_EQ(none.limits[0].name, "memory");
+  EXPECT_GT(none.limits[0].best, 0);
+  EXPECT_THAT(none.limits[0].detail, HasSubstr("closest miss: stage "));
+  EXPECT_THAT(none.limits[0].detail, HasSubstr("on gpu_a needs"));
+}
+
+// A sample takes 6 s, so n nodes at 1 USD/s process 4 samples in 24, 12, 12 and 6 s. Within 7 s they must be four, within
+// 2 USD/s two. The limit on GPUs is in nobody's way.
+TEST(Infeasible, NamesTheLimitsInConflictOnly) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = 4, .price = kUsdPerSecond}}, 4);
+  problem.job.pipeline_depths = {1};
+  problem.job.constraints = {{.name = "floor", .metric = Metric::kThroughput, .at_most = false, .limit = 1.0 / 7},
+                             {.name = "roomy", .metric = Metric::kGpus, .at_most = true, .limit = 100},
+                             {.name = "cap", .metric = Metric::kCostRate, .at_most = true, .limit = 2}};
+  const FakeCostModel costs(problem, {1}, {kPlenty}, 0);
+  const Infeasible none = FindNone(problem, costs);
+  ASSERT_EQ(none.limits.size(), 2U);
+  const ConflictingLimit* floor = FindLimit(none, "floor");
+  const ConflictingLimit* cap = FindLimit(none, "cap");
+  ASSERT_TRUE(floor != nullptr && cap != nullptr);
+  EXPECT_DOUBLE_EQ(floor->best, 1.0 / 12);
+  EXPECT_DOUBLE_EQ(cap->best, 4);
+}
+
+// Eight samples within 7 s need eight GPUs; the pool has four.
+TEST(Infeasible, NamesTheQuota) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = 4}}, 8);
+  problem.job.pipeline_depths = {1};
+  problem.job.constraints = {{.name = "floor", .metric = Metric::kThroughput, .at_most = false, .limit = 1.0 / 7}};
+  const FakeCostModel costs(problem, {1}, {kPlenty}, 0);
+  const Infeasible none = FindNone(problem, costs);
+  ASSERT_EQ(none.limits.size(), 2U);
+  const ConflictingLimit* quota = FindLimit(none, "quota");
+  ASSERT_TRUE(quota != nullptr && FindLimit(none, "floor") != nullptr);
+  EXPECT_EQ(quota->detail, "enough would be 8 nodes: 8 of a");
+}
+
+TEST(Infeasible, SaysThatNothingCanBeFormed) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = 0}}, 4);
+  const FakeCostModel costs(problem, {1}, {kPlenty}, 0);
+  const Infeasible none = FindNone(problem, costs);
+  ASSERT_EQ(none.limits.size(), 1U);
+  EXPECT_EQ(none.limits[0].detail, "no pool has a node");
+}
+
+}  // namespace
+}  // namespace sail::planner
