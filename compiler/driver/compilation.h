@@ -1,0 +1,52 @@
+// From a .sail file to a verified plan, one function per step. Each reports user mistakes to the compilation's sink and
+// returns DiagnosedError; any other status is an environment error. Nothing here prints or writes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "compiler/base/diagnostic.h"
+#include "compiler/base/file_system.h"
+#include "compiler/base/source.h"
+#include "compiler/passes/pipeline.h"
+#include "planner/plan_outcome.h"
+
+namespace sail::driver {
+
+// Sources are read up to this size; the parser's own, smaller limit then yields a diagnostic with a place.
+inline constexpr int64_t kMaxSourceBytes = int64_t{1} << 30;
+
+// What one source file owns while it is compiled.
+struct Compilation {
+  std::string path;
+  SourceManager sources;
+  DiagnosticSink sink;
+};
+
+// The tree alone: names may be unknown, units wrong.
+absl::StatusOr<ast::Spec> ParseOnly(Compilation& compilation, const FileSystem& files);
+
+// Text to checked jobs.
+absl::StatusOr<CheckedSpec> Check(Compilation& compilation, const FileSystem& files);
+
+// Reads the measured profiles that the model names and derives the rest: afterwards job.problem can be planned.
+absl::Status CompleteProblem(Compilation& compilation, const FileSystem& files, LoweredJob& job);
+
+struct PlannedJob {
+  ir::Plan plan;
+  ir::Report report;  // of the timeline: what `sailc simulate` shows
+};
+using PlanResult = std::variant<PlannedJob, planner::Infeasible>;
+
+// Searches, plays the winner on the timeline and verifies it against the limits of the job.
+//
+// The search judges by the closed form, which does not see links shared by concurrent flows. When the timeline breaks a
+// limit that the closed form kept, the limit is tightened by the same ratio for the next search: at most
+// kTimelineRounds searches, then the job counts as infeasible. An Infeasible result is in the sink as SAIL0501 or
+// SAIL0502 with the places of the objective and of each limit that takes part.
+inline constexpr int kTimelineRounds = 8;
+absl::StatusOr<PlanResult> PlanJob(Compilation& compilation, const LoweredJob& job);
+
+}  // namespace sail::driver

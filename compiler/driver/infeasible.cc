@@ -1,0 +1,94 @@
+#include "compiler/driver/infeasible.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/driver/quantity_text.h"
+
+namespace sail::driver {
+namespace {
+
+const ir::Constraint* FindConstraint(const ir::Job& job, const std::string& name) {
+  for (const ir::Constraint& constraint : job.constraints) {
+    if (constraint.name == name) return &constraint;
+  }
+  return nullptr;
+}
+
+// A limit that is no constraint of the job belongs to what it is about.
+SourceRange PlaceOf(const LoweredJob& job, const std::string& name) {
+  for (const std::string& key : {name, std::string(name == "memory" ? "model" : "resources")}) {
+    const auto it = job.ranges.find(key);
+    if (it != job.ranges.end()) return it->second;
+  }
+  return job.job;
+}
+
+void DescribeConstraint(const LoweredJob& job, const ir::Constraint& constraint, double best, Diagnostic& diagnostic) {
+  const absl::string_view relation = constraint.at_most ? " <= " : " >= ";
+  const std::string limit = MetricText(constraint.metric, constraint.limit);
+  if (!std::isfinite(best)) {
+    diagnostic.secondary.push_back({PlaceOf(job, constraint.name), absl::StrCat("no plan reaches ", limit)});
+    return;
+  }
+  diagnostic.secondary.push_back({PlaceOf(job, constraint.name),
+                                  absl::StrCat("best reachable in this conflict: ",
+                                               MetricText(constraint.metric, best), " (needs", relation, limit, ")")});
+  diagnostic.helps.push_back(
+      absl::StrCat("this removes the conflict: ", constraint.name, ": ", ir::ToString(constraint.metric), relation,
+                   MetricText(constraint.metric, best, constraint.at_most ? Round::kUp : Round::kDown)));
+}
+
+}  // namespace
+
+planner::Infeasible BrokenLimits(const ir::Report& timeline, int64_t candidates) {
+  planner::Infeasible infeasible;
+  infeasible.candidates = candidates;
+  for (const ir::ConstraintReport& constraint : timeline.constraints) {
+    if (constraint.holds) continue;
+    infeasible.limits.push_back({.name = constraint.name,
+                                 .best = constraint.value,
+                                 .limit = constraint.limit,
+                                 .detail = "with links shared by concurrent flows"});
+  }
+  return infeasible;
+}
+
+Diagnostic DiagnoseInfeasible(const LoweredJob& job, const ir::Job& searched, const planner::Infeasible& infeasible) {
+  const std::string& name = job.problem.job.name;
+  const bool memory_alone = infeasible.limits.size() == 1 && infeasible.limits[0].name == "memory";
+  const std::string count = absl::StrCat("searched ", infeasible.candidates, " plans, none feasible");
+  Diagnostic diagnostic;
+  diagnostic.code = memory_alone ? DiagnosticCode::kOutOfMemory : DiagnosticCode::kInfeasible;
+  diagnostic.message = memory_alone ? absl::StrCat("no plan of job `", name, "` fits in the memory of its GPUs")
+                                    : absl::StrCat("no plan satisfies all limits of job `", name, "`");
+  diagnostic.primary =
+      memory_alone ? Label{PlaceOf(job, "memory"), infeasible.limits[0].detail} : Label{job.objective, count};
+
+  std::string conflict;
+  for (const planner::ConflictingLimit& limit : infeasible.limits) {
+    absl::StrAppend(&conflict, conflict.empty() ? "" : ", ", limit.name);
+    if (const ir::Constraint* constraint = FindConstraint(job.problem.job, limit.name)) {
+      DescribeConstraint(job, *constraint, limit.best, diagnostic);
+    } else if (!memory_alone) {
+      diagnostic.secondary.push_back({PlaceOf(job, limit.name), limit.detail});
+    }
+  }
+  if (memory_alone) {
+    diagnostic.notes.push_back(count);
+    diagnostic.helps.push_back("allow a higher tensor degree or a deeper pipeline, or a smaller micro-batch");
+  } else {
+    diagnostic.notes.push_back(absl::StrCat("limits in conflict: ", conflict));
+  }
+  for (const ir::Constraint& constraint : searched.constraints) {
+    const ir::Constraint* written = FindConstraint(job.problem.job, constraint.name);
+    if (written == nullptr || written->limit == constraint.limit) continue;
+    diagnostic.notes.push_back(
+        absl::StrCat("with links shared by concurrent flows, `", constraint.name, "` was searched as ",
+                     ir::ToString(constraint.metric),
+                     constraint.at_most ? " <= " : " >= ", MetricText(constraint.metric, constraint.limit)));
+  }
+  return diagnostic;
+}
+
+}  // namespace sail::driver

@@ -1,0 +1,14 @@
+// sailc: from .sail sources to plans, forecasts and launch bundles.
+#include <variant>
+
+#include "compiler/driver/options.h"
+#include "compiler/driver/subcommands/subcommands.h"
+
+int main(int argc, char** argv) {
+  using sail::driver::Command;
+  using sail::driver::ExitCode;
+  const std::variant<Command, ExitCode> parsed = sail::driver::ParseCommandLine(argc, argv);
+  if (const ExitCode* code = std::get_if<ExitCode>(&parsed)) return static_cast<int>(*code);
+  const auto run = [](const auto& options) { return sail::driver::Run(options); };
+  return static_cast<int>(std::visit(run, std::get<Command>(parsed)));
+}

@@ -1,0 +1,20 @@
+// Quantities as people read them: three or four significant digits and a fitting unit. Artefacts never use these.
+#pragma once
+
+#include <string>
+
+#include "compiler/base/units.h"
+#include "compiler/ir/job.h"
+
+namespace sail::driver {
+
+std::string SecondsText(Seconds time);                   // "4.712 s", "183.2 ms", "2 h 5 min"
+std::string BytesText(Bytes bytes);                      // "37.25 GiB"
+std::string UsdText(Usd money);                          // "0.1873 USD"
+std::string MetricText(ir::Metric metric, double base);  // "0.2122 iters/s", "82.44 USD/h"
+// `base` moved by less than a thousandth in the given direction to a number with four significant digits: a limit that
+// is read back from the text still holds.
+enum class Round { kDown, kUp };
+std::string MetricText(ir::Metric metric, double base, Round round);
+
+}  // namespace sail::driver

@@ -1,0 +1,114 @@
+#include "compiler/driver/reporter.h"
+
+#include <cstdio>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/base/json.h"
+
+namespace sail::driver {
+namespace {
+
+void WriteError(absl::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+// One line; bytes that are not UTF-8 (a path may hold any) become U+FFFD.
+void WriteErrorLine(const Json& object) {
+  WriteError(absl::StrCat(object.dump(-1, ' ', false, Json::error_handler_t::replace), "\n"));
+}
+
+// file:line:column: error: message [SAIL0204]
+std::string RenderShort(const std::vector<Diagnostic>& sorted, const SourceManager& sources, int error_limit) {
+  std::string text;
+  int errors = 0;
+  for (const Diagnostic& diagnostic : sorted) {
+    const bool is_error = SeverityOf(diagnostic.code) == Severity::kError;
+    if (is_error && ++errors > error_limit) continue;
+    if (diagnostic.primary.range.valid()) {
+      const SourceFile& file = sources.Get(diagnostic.primary.range.file);
+      const LineColumn place = file.Locate(diagnostic.primary.range.begin);
+      absl::StrAppend(&text, file.name(), ":", place.line, ":", place.column, ": ");
+    }
+    absl::StrAppend(&text, is_error ? "error: " : "warning: ", diagnostic.message, " [", CodeText(diagnostic.code),
+                    "]\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+ExitCode ExitCodeOf(const absl::Status& status) {
+  if (status.ok()) return ExitCode::kDone;
+  if (IsDiagnosedError(status) || absl::IsInvalidArgument(status)) return ExitCode::kSourceErrors;
+  if (absl::IsFailedPrecondition(status)) return ExitCode::kStale;
+  return ExitCode::kEnvironment;
+}
+
+void Reporter::ShowDiagnostics(const DiagnosticSink& sink, const SourceManager& sources) {
+  const std::vector<Diagnostic> sorted = sink.Sorted();
+  errors_ += sink.error_count();
+  warnings_ += static_cast<int>(sorted.size()) - sink.error_count();
+  const RenderOptions render{.color = options_.color, .error_limit = options_.error_limit};
+  switch (options_.format) {
+    case Format::kText:
+      WriteError(RenderText(sorted, sources, render));
+      break;
+    case Format::kShort:
+      WriteError(RenderShort(sorted, sources, options_.error_limit));
+      break;
+    case Format::kJson:
+      WriteError(RenderJson(sorted, sources, render));
+      break;
+  }
+}
+
+ExitCode Reporter::Fail(const absl::Status& status) {
+  if (!status.ok() && !IsDiagnosedError(status)) ShowError(std::string(status.message()));
+  return ExitCodeOf(status);
+}
+
+void Reporter::ShowError(absl::string_view message) {
+  ++errors_;
+  if (options_.format == Format::kJson) {
+    WriteErrorLine({{"type", "error"}, {"v", "1.0"}, {"message", std::string(message)}});
+  } else {
+    WriteError(absl::StrCat("error: ", message, "\n"));
+  }
+}
+
+void Reporter::ShowArtifact(absl::string_view kind, absl::string_view path, absl::string_view hash) {
+  if (options_.format != Format::kJson) return;
+  Json object = {{"type", "artifact"}, {"v", "1.0"}, {"kind", std::string(kind)}, {"path", std::string(path)}};
+  if (!hash.empty()) object["hash"] = std::string(hash);
+  WriteErrorLine(object);
+}
+
+void Reporter::Print(absl::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) output_failed_ = true;
+}
+
+void Reporter::PrintSummary(absl::string_view text, Beside product) {
+  if (options_.format == Format::kJson) return;
+  if (product == Beside::kFile) {
+    Print(text);
+  } else {
+    WriteError(text);
+  }
+}
+
+ExitCode Reporter::Finish(ExitCode code) {
+  if (std::fflush(stdout) != 0) output_failed_ = true;
+  if (output_failed_) {
+    ShowError("cannot write to standard output");
+    code = ExitCode::kEnvironment;
+  }
+  if (options_.format == Format::kJson) {
+    WriteErrorLine({{"type", "summary"},
+                    {"v", "1.0"},
+                    {"errors", errors_},
+                    {"warnings", warnings_},
+                    {"exit_code", static_cast<int>(code)}});
+  }
+  return code;
+}
+
+}  // namespace sail::driver

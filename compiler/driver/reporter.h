@@ -1,0 +1,45 @@
+// Everything a run says. Standard output carries the product, standard error what is said about it: diagnostics,
+// errors, and with --format=json one object per line (diagnostic, error, artifact) that ends with a summary, also on
+// failure.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "compiler/base/diagnostic.h"
+#include "compiler/base/source.h"
+#include "compiler/driver/options.h"
+
+namespace sail::driver {
+
+// kSourceErrors for diagnosed errors and faulty input, kStale for a broken hash, kEnvironment for the rest.
+ExitCode ExitCodeOf(const absl::Status& status);
+
+class Reporter {
+ public:
+  explicit Reporter(const CommonOptions& options) : options_(options) {}
+
+  void ShowDiagnostics(const DiagnosticSink& sink, const SourceManager& sources);
+  // Shows `status` unless it is OK or its diagnostics were shown already; returns its exit code.
+  ExitCode Fail(const absl::Status& status);
+  // A message without a place in a file.
+  void ShowError(absl::string_view message);
+  // A file or directory was written. `hash` may be empty.
+  void ShowArtifact(absl::string_view kind, absl::string_view path, absl::string_view hash);
+  // The product of the command, to standard output.
+  void Print(absl::string_view text);
+  // A summary for people: to standard output, or to standard error when the product is there; not with --format=json.
+  enum class Beside { kFile, kStandardOutput };
+  void PrintSummary(absl::string_view text, Beside product);
+
+  // Ends the run: the summary object, the last flush. A standard output that could not be written is kEnvironment.
+  ExitCode Finish(ExitCode code);
+
+ private:
+  CommonOptions options_;
+  int errors_ = 0;
+  int warnings_ = 0;
+  bool output_failed_ = false;
+};
+
+}  // namespace sail::driver

@@ -1,0 +1,59 @@
+#include "absl/strings/str_cat.h"
+#include "compiler/base/status_macros.h"
+#include "compiler/driver/read_plan.h"
+#include "compiler/driver/reporter.h"
+#include "compiler/driver/subcommands/subcommands.h"
+#include "runtime/bundle/bundle.h"
+#include "simulator/simulate.h"
+
+namespace sail::driver {
+namespace {
+
+constexpr int64_t kMaxTextBytes = int64_t{1} << 30;  // of one text file
+
+// The bytes of all text files of the job, one after the other. `root` is what relative paths are relative to.
+absl::StatusOr<std::string> ReadText(const ir::Job& job, const std::string& root, const FileSystem& files) {
+  if (!job.data.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("job '", job.name, "' names no data to train on: add `data { text = [\"file.txt\"] }`"));
+  }
+  std::string text;
+  for (const std::string& path : job.data->text) {
+    const absl::StatusOr<std::string> part = files.Read(JoinPath(root, path), kMaxTextBytes);
+    if (!part.ok()) return Annotate(part.status(), "reading the job's text (--root says where relative paths start)");
+    text += *part;
+  }
+  return text;
+}
+
+absl::Status Build(const BuildOptions& options, Reporter& reporter) {
+  const RealFileSystem files;
+  SAIL_ASSIGN_OR_RETURN(ir::PlanFile file, ReadPlan(options.plan, files));
+  SAIL_ASSIGN_OR_RETURN(const ir::Report report, sim::Simulate(file.problem, file.plan));
+  const std::string root = options.root.empty() ? DirectoryOf(options.plan) : options.root;
+  SAIL_ASSIGN_OR_RETURN(const std::string text, ReadText(file.problem.job, root, files));
+
+  rt::Bundle bundle;
+  bundle.problem = std::move(file.problem);
+  bundle.plan = std::move(file.plan);
+  bundle.plan_hash = file.plan_hash;
+  bundle.predicted_iteration = report.iteration;
+  bundle.tokens = rt::TokensOfText(text);
+  SAIL_RETURN_IF_ERROR(rt::WriteBundle(bundle, options.output));
+
+  reporter.ShowArtifact("bundle", options.output, bundle.plan_hash);
+  reporter.PrintSummary(
+      absl::StrCat("bundle of job ", bundle.problem.job.name, ": ", report.gpus, " ranks on ", report.nodes, " nodes, ",
+                   bundle.tokens.size(), " tokens, in ", options.output, "\n"),
+      Reporter::Beside::kFile);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ExitCode Run(const BuildOptions& options) {
+  Reporter reporter(options.common);
+  return reporter.Finish(reporter.Fail(Build(options, reporter)));
+}
+
+}  // namespace sail::driver

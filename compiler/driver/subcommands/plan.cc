@@ -1,0 +1,83 @@
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "compiler/base/status_macros.h"
+#include "compiler/driver/compilation.h"
+#include "compiler/driver/print_value.h"
+#include "compiler/driver/render.h"
+#include "compiler/driver/reporter.h"
+#include "compiler/driver/subcommands/subcommands.h"
+#include "compiler/ir/plan_file.h"
+
+namespace sail::driver {
+namespace {
+
+constexpr char kStandardOutput[] = "-";
+
+// The job `options.job`, or the only one if that is empty; otherwise NotFound, naming the jobs there are.
+absl::StatusOr<LoweredJob*> SelectJob(CheckedSpec& spec, const PlanOptions& options) {
+  std::vector<std::string> names;
+  for (LoweredJob& job : spec.jobs) {
+    if (job.problem.job.name == options.job || (options.job.empty() && spec.jobs.size() == 1)) return &job;
+    names.push_back(job.problem.job.name);
+  }
+  const std::string list = absl::StrJoin(names, ", ");
+  if (names.empty()) return absl::NotFoundError(absl::StrCat(options.file, " has no job to plan"));
+  if (options.job.empty()) {
+    return absl::NotFoundError(absl::StrCat(options.file, " has several jobs, choose one with -j: ", list));
+  }
+  return absl::NotFoundError(absl::StrCat(options.file, " has no job '", options.job, "', it has: ", list));
+}
+
+absl::StatusOr<PlanResult> Plan(Compilation& compilation, const FileSystem& files, LoweredJob& job) {
+  SAIL_RETURN_IF_ERROR(CompleteProblem(compilation, files, job));
+  return PlanJob(compilation, job);
+}
+
+// The plan file, what --print asks for, and the summary.
+absl::Status Deliver(const PlanOptions& options, const ir::Problem& problem, const PlannedJob& planned,
+                     Reporter& reporter) {
+  const bool to_stdout = options.output == kStandardOutput;
+  if (!options.output.empty()) {
+    const std::string text = ir::PrintPlanFile(problem, planned.plan, planned.report);
+    if (to_stdout) {
+      reporter.Print(text);
+    } else {
+      SAIL_RETURN_IF_ERROR(WriteFileAtomically(options.output, text));
+    }
+    SAIL_ASSIGN_OR_RETURN(const ir::PlanFile written, ir::ParsePlanFile(text, options.output));
+    reporter.ShowArtifact("sailplan", options.output, written.plan_hash);
+  }
+  reporter.Print(PrintPlanned(problem, planned, options.print));
+  const bool product_there = to_stdout || options.print != Print::kNothing;
+  reporter.PrintSummary(RenderPlan(problem, planned.plan, planned.report),
+                        product_there ? Reporter::Beside::kStandardOutput : Reporter::Beside::kFile);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ExitCode Run(const PlanOptions& options) {
+  Reporter reporter(options.common);
+  const RealFileSystem files;
+  Compilation compilation{options.file, {}, {}};
+  absl::StatusOr<CheckedSpec> spec = Check(compilation, files);
+  if (!spec.ok()) {
+    reporter.ShowDiagnostics(compilation.sink, compilation.sources);
+    return reporter.Finish(reporter.Fail(spec.status()));
+  }
+  const absl::StatusOr<LoweredJob*> job = SelectJob(*spec, options);
+  if (!job.ok()) {
+    reporter.ShowDiagnostics(compilation.sink, compilation.sources);
+    reporter.ShowError(std::string(job.status().message()));
+    return reporter.Finish(ExitCode::kUsage);
+  }
+  const absl::StatusOr<PlanResult> result = Plan(compilation, files, **job);
+  reporter.ShowDiagnostics(compilation.sink, compilation.sources);
+  if (!result.ok()) return reporter.Finish(reporter.Fail(result.status()));
+  if (std::holds_alternative<planner::Infeasible>(*result)) return reporter.Finish(ExitCode::kInfeasible);
+
+  reporter.Print(options.print == Print::kAst ? PrintSpec(*spec, options.print) : PrintJob(**job, options.print));
+  return reporter.Finish(reporter.Fail(Deliver(options, (*job)->problem, std::get<PlannedJob>(*result), reporter)));
+}
+
+}  // namespace sail::driver

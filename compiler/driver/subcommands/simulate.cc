@@ -1,0 +1,28 @@
+#include "simulator/simulate.h"
+
+#include "compiler/base/status_macros.h"
+#include "compiler/driver/read_plan.h"
+#include "compiler/driver/render.h"
+#include "compiler/driver/reporter.h"
+#include "compiler/driver/subcommands/subcommands.h"
+#include "compiler/ir/print.h"
+
+namespace sail::driver {
+namespace {
+
+absl::Status Simulate(const SimulateOptions& options, Reporter& reporter) {
+  SAIL_ASSIGN_OR_RETURN(const ir::PlanFile file, ReadPlan(options.plan, RealFileSystem()));
+  SAIL_ASSIGN_OR_RETURN(const ir::Report report, sim::Simulate(file.problem, file.plan));
+  reporter.Print(options.common.format == Format::kJson ? DumpJson(ir::ToJson(report, file.problem.cluster))
+                                                        : RenderReport(file.problem, file.plan, report));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ExitCode Run(const SimulateOptions& options) {
+  Reporter reporter(options.common);
+  return reporter.Finish(reporter.Fail(Simulate(options, reporter)));
+}
+
+}  // namespace sail::driver

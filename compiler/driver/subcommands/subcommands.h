@@ -1,0 +1,15 @@
+// One function per subcommand: options in, exit code out. Each is a straight line of steps that others implement; on
+// any error nothing is written.
+#pragma once
+
+#include "compiler/driver/options.h"
+
+namespace sail::driver {
+
+ExitCode Run(const CheckOptions& options);
+ExitCode Run(const FmtOptions& options);
+ExitCode Run(const PlanOptions& options);
+ExitCode Run(const SimulateOptions& options);
+ExitCode Run(const BuildOptions& options);
+
+}  // namespace sail::driver

@@ -1,0 +1,73 @@
+#include "compiler/driver/infeasible.h"
+
+#include <limits>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace sail::driver {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr SourceRange Range(int begin) { return {SourceId(0), begin, begin + 1}; }
+
+LoweredJob JobWithSpeedLimit() {
+  LoweredJob job;
+  job.problem.job.name = "train";
+  job.problem.job.constraints = {{.name = "speed", .metric = ir::Metric::kThroughput, .at_most = false, .limit = 0.2},
+                                 {.name = "budget", .metric = ir::Metric::kCostPerIter, .at_most = true, .limit = 0.6}};
+  job.objective = Range(10);
+  job.ranges = {{"speed", Range(20)}, {"budget", Range(30)}, {"model", Range(40)}, {"resources", Range(50)}};
+  return job;
+}
+
+TEST(DiagnoseInfeasibleTest, NamesEachLimitItsPlaceAndTheRelaxationThatHelps) {
+  const LoweredJob job = JobWithSpeedLimit();
+  const planner::Infeasible infeasible{.limits = {{.name = "speed", .best = 0.17126, .limit = 0.2, .detail = ""},
+                                                  {.name = "budget", .best = 0.71021, .limit = 0.6, .detail = ""}},
+                                       .candidates = 41};
+  const Diagnostic diagnostic = DiagnoseInfeasible(job, job.problem.job, infeasible);
+  EXPECT_EQ(diagnostic.code, DiagnosticCode::kInfeasible);
+  EXPECT_EQ(diagnostic.primary.range, Range(10));
+  ASSERT_EQ(diagnostic.secondary.size(), 2);
+  EXPECT_EQ(diagnostic.secondary[0].range, Range(20));
+  EXPECT_THAT(diagnostic.secondary[0].text, HasSubstr("0.1713 iters/s (needs >= 0.2 iters/s)"));
+  EXPECT_EQ(diagnostic.secondary[1].range, Range(30));
+  EXPECT_THAT(diagnostic.helps, ElementsAre(HasSubstr("speed: throughput >= 0.1712 iters/s"),
+                                            HasSubstr("budget: cost_per_iter <= 0.7103 USD/iter")));
+  EXPECT_THAT(diagnostic.notes, ElementsAre("limits in conflict: speed, budget"));
+}
+
+TEST(DiagnoseInfeasibleTest, ProposesNothingThatNoPlanReaches) {
+  const LoweredJob job = JobWithSpeedLimit();
+  const planner::Infeasible infeasible{
+      .limits = {{.name = "speed", .best = -std::numeric_limits<double>::infinity(), .limit = 0.2, .detail = ""}},
+      .candidates = 1};
+  EXPECT_THAT(DiagnoseInfeasible(job, job.problem.job, infeasible).helps, IsEmpty());
+}
+
+TEST(DiagnoseInfeasibleTest, MemoryAloneIsItsOwnErrorAtTheModel) {
+  const LoweredJob job = JobWithSpeedLimit();
+  const planner::Infeasible infeasible{
+      .limits = {{.name = "memory", .best = 1, .limit = 0, .detail = "closest miss: stage 0 on T4"}}, .candidates = 0};
+  const Diagnostic diagnostic = DiagnoseInfeasible(job, job.problem.job, infeasible);
+  EXPECT_EQ(diagnostic.code, DiagnosticCode::kOutOfMemory);
+  EXPECT_EQ(diagnostic.primary.range, Range(40));
+  EXPECT_EQ(diagnostic.primary.text, "closest miss: stage 0 on T4");
+}
+
+TEST(DiagnoseInfeasibleTest, SaysWhenALimitWasSearchedTighterThanWritten) {
+  const LoweredJob job = JobWithSpeedLimit();
+  ir::Job searched = job.problem.job;
+  searched.constraints[0].limit = 0.25;
+  const planner::Infeasible infeasible{.limits = {{.name = "speed", .best = 0.168, .limit = 0.25, .detail = ""}},
+                                       .candidates = 1};
+  EXPECT_THAT(DiagnoseInfeasible(job, searched, infeasible).notes,
+              ElementsAre(HasSubstr("in conflict"), HasSubstr("`speed` was searched as throughput >= 0.25 iters/s")));
+}
+
+}  // namespace
+}  // namespace sail::driver
