@@ -26,7 +26,8 @@ constexpr CodeInfo kCodes[] = {
 };
 
 const CodeInfo& InfoOf(DiagnosticCode code) {
-  return *std::find_if(std::begin(kCodes), std::end(kCodes), [code](const CodeInfo& info) { return info.code == code; });
+  return *std::find_if(std::begin(kCodes), std::end(kCodes),
+                       [code](const CodeInfo& info) { return info.code == code; });
 }
 
 bool SameLabel(const Label& a, const Label& b) { return a.range == b.range && a.text == b.text; }
@@ -92,8 +93,8 @@ std::string Nearest(absl::string_view word, const std::vector<std::string>& cand
   size_t best_distance = word.size() / 3 + 1;
   std::string best;
   for (const std::string& candidate : candidates) {
-    const size_t difference = candidate.size() > word.size() ? candidate.size() - word.size()
-                                                             : word.size() - candidate.size();
+    const size_t difference =
+        candidate.size() > word.size() ? candidate.size() - word.size() : word.size() - candidate.size();
     if (difference >= best_distance) continue;  // the distance is at least the difference of the lengths
     const size_t distance = EditDistance(word, candidate);
     if (distance < best_distance) {

@@ -24,7 +24,7 @@ namespace sail {
 namespace {
 
 constexpr int kTabCells = 4;
-constexpr int kMaxLineCells = 160;    // longer source lines are clipped …
+constexpr int kMaxLineCells = 160;     // longer source lines are clipped …
 constexpr int kCellsBeforeLabel = 40;  // … so that this much is seen before the label
 constexpr char kEllipsis[] = "...";
 
@@ -95,9 +95,10 @@ class TextRenderer {
   void Add(const Diagnostic& diagnostic) {
     const bool is_error = SeverityOf(diagnostic.code) == Severity::kError;
     severity_color_ = is_error ? kRed : kYellow;
-    absl::StrAppend(&out_, Paint(absl::StrCat(is_error ? "error" : "warning", "[", CodeText(diagnostic.code), "]"),
-                                 severity_color_),
-                    ": ", Printable(diagnostic.message), "\n");
+    absl::StrAppend(
+        &out_,
+        Paint(absl::StrCat(is_error ? "error" : "warning", "[", CodeText(diagnostic.code), "]"), severity_color_), ": ",
+        Printable(diagnostic.message), "\n");
     const std::vector<PlacedLabel> labels = PlaceLabels(diagnostic);
     int widest = 1;
     for (const PlacedLabel& label : labels) widest = std::max(widest, label.at.line);
@@ -264,8 +265,8 @@ std::string RenderText(const std::vector<Diagnostic>& sorted, const SourceManage
 std::string RenderJson(const std::vector<Diagnostic>& sorted, const SourceManager& sources,
                        const RenderOptions& options) {
   std::string out;
-  const int dropped = ForEachShown(sorted, options.error_limit,
-                                   [&](const Diagnostic& d) { out += JsonLine(ToJson(d, sources)); });
+  const int dropped =
+      ForEachShown(sorted, options.error_limit, [&](const Diagnostic& d) { out += JsonLine(ToJson(d, sources)); });
   if (dropped > 0) out += JsonLine({{"type", "dropped"}, {"v", "1.0"}, {"errors", dropped}});
   return out;
 }

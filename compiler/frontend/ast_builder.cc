@@ -45,8 +45,9 @@ class AstBuilder {
     if (statement->exception != nullptr) return false;
     const size_t first = statement->start->getTokenIndex();
     // An illegal character before it may have been meant as the separator.
-    const bool shares_line = SharesLine(context_.tokens, first) &&
-                             !HasErrorIn(context_.lexed, context_.tokens[first - 1].begin, context_.tokens[first].begin);
+    const bool shares_line =
+        SharesLine(context_.tokens, first) &&
+        !HasErrorIn(context_.lexed, context_.tokens[first - 1].begin, context_.tokens[first].begin);
     if (shares_line) {
       context_.sink.Report(StatementsOnOneLine(context_.tokens[first], context_.id));
     }

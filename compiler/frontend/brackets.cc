@@ -88,11 +88,11 @@ void Report(const Repair& repair, const LexedFile& lexed, const SourceFile& file
   const char text = file.text()[open.begin];
   const absl::string_view closer = text == '{' ? "}" : text == '[' ? "]" : ")";
   const absl::string_view what = text == '{' ? "block" : text == '[' ? "list" : "parenthesis";
-  sink.Report({.code = DiagnosticCode::kUnbalancedBrace,
-               .message = absl::StrCat("this ", what, " is never closed"),
-               .primary = {.range = {id, open.begin, open.end}},
-               .secondary = {{.range = {id, at.begin, at.end},
-                              .text = absl::StrCat("`", closer, "` expected before this")}}});
+  sink.Report(
+      {.code = DiagnosticCode::kUnbalancedBrace,
+       .message = absl::StrCat("this ", what, " is never closed"),
+       .primary = {.range = {id, open.begin, open.end}},
+       .secondary = {{.range = {id, at.begin, at.end}, .text = absl::StrCat("`", closer, "` expected before this")}}});
 }
 
 void Apply(const std::vector<Repair>& repairs, const SourceFile& file, std::vector<Token>& tokens) {
@@ -138,10 +138,10 @@ bool CheckNesting(const std::vector<Token>& tokens, SourceId id, const ParseLimi
         }
     }
     if (depth > limits.max_nesting) {
-      sink.Report({.code = DiagnosticCode::kTooLarge,
-                   .message = absl::StrCat("brackets and prefix operators are nested more than ", limits.max_nesting,
-                                           " deep"),
-                   .primary = {.range = {id, token.begin, token.end}}});
+      sink.Report(
+          {.code = DiagnosticCode::kTooLarge,
+           .message = absl::StrCat("brackets and prefix operators are nested more than ", limits.max_nesting, " deep"),
+           .primary = {.range = {id, token.begin, token.end}}});
       return false;
     }
   }

@@ -66,14 +66,19 @@ void ErrorStrategy::sync(antlr4::Parser* parser) {
   const bool between_statements = rule == SailParser::RuleFile || rule == SailParser::RuleBody;
   for (;;) {
     const size_t index = parser->getCurrentToken()->getTokenIndex();
-    const antlr4::misc::IntervalSet& expected = parser->getATN().nextTokens(parser->getATN().states[parser->getState()]);
+    const antlr4::misc::IntervalSet& expected =
+        parser->getATN().nextTokens(parser->getATN().states[parser->getState()]);
     const size_t type = parser->getCurrentToken()->getType();
     const bool unsupported = between_statements && IsUnsupportedWord(static_cast<int>(type));
     const bool fits = expected.contains(type) || expected.contains(antlr4::Token::EPSILON);
     if (fits && !unsupported) return;
     if (!IsSequence(rule)) throw antlr4::InputMismatchException(parser);
     ReportAt(parser, index, expected);
-    Resynchronize(parser, index + 1);
+    // Where a value is missing, the name after it begins the next statement, which takes the token that did not fit.
+    const int separator = rule == SailParser::RuleConstraints ? SailParser::COLON : SailParser::ASSIGN;
+    const bool reread = rule != SailParser::RuleFile && lexed_.tokens[index].type == separator;
+    const size_t op = reread ? OperatorWithoutOperand(lexed_.tokens, index) : 0;
+    Resynchronize(parser, op > 0 ? op + 1 : index + 1);
   }
 }
 
@@ -102,8 +107,8 @@ bool ErrorStrategy::IsHidden(size_t begin, size_t end) const {
   if (tokens[end].made_up || (end > 0 && tokens[end - 1].made_up)) return true;
   const int from = file_.LineStart(tokens[begin].line);
   const int last_line = tokens[end].line;
-  const int to = last_line < file_.line_count() ? file_.LineStart(last_line + 1)
-                                                : static_cast<int>(file_.text().size());
+  const int to =
+      last_line < file_.line_count() ? file_.LineStart(last_line + 1) : static_cast<int>(file_.text().size());
   return HasErrorIn(lexed_, from, to);
 }
 

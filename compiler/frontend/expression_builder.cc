@@ -16,19 +16,32 @@ using parser::SailParser;
 
 BinaryOperator OperatorOf(int type) {
   switch (type) {
-    case SailParser::PLUS: return BinaryOperator::kAdd;
-    case SailParser::MINUS: return BinaryOperator::kSubtract;
-    case SailParser::STAR: return BinaryOperator::kMultiply;
-    case SailParser::SLASH: return BinaryOperator::kDivide;
-    case SailParser::DOTDOT: return BinaryOperator::kRange;
-    case SailParser::EQ: return BinaryOperator::kEqual;
-    case SailParser::NE: return BinaryOperator::kNotEqual;
-    case SailParser::LT: return BinaryOperator::kLess;
-    case SailParser::LE: return BinaryOperator::kLessEqual;
-    case SailParser::GT: return BinaryOperator::kGreater;
-    case SailParser::GE: return BinaryOperator::kGreaterEqual;
-    case SailParser::AND: return BinaryOperator::kAnd;
-    default: return BinaryOperator::kOr;
+    case SailParser::PLUS:
+      return BinaryOperator::kAdd;
+    case SailParser::MINUS:
+      return BinaryOperator::kSubtract;
+    case SailParser::STAR:
+      return BinaryOperator::kMultiply;
+    case SailParser::SLASH:
+      return BinaryOperator::kDivide;
+    case SailParser::DOTDOT:
+      return BinaryOperator::kRange;
+    case SailParser::EQ:
+      return BinaryOperator::kEqual;
+    case SailParser::NE:
+      return BinaryOperator::kNotEqual;
+    case SailParser::LT:
+      return BinaryOperator::kLess;
+    case SailParser::LE:
+      return BinaryOperator::kLessEqual;
+    case SailParser::GT:
+      return BinaryOperator::kGreater;
+    case SailParser::GE:
+      return BinaryOperator::kGreaterEqual;
+    case SailParser::AND:
+      return BinaryOperator::kAnd;
+    default:
+      return BinaryOperator::kOr;
   }
 }
 
@@ -115,10 +128,14 @@ class ExpressionBuilder {
       return inner;
     }
     switch (token.type) {
-      case SailParser::TRUE: return {{ast::BoolExpr{true}, range}};
-      case SailParser::FALSE: return {{ast::BoolExpr{false}, range}};
-      case SailParser::NONE: return {{ast::NoneExpr{}, range}};
-      default: return {{ast::StringExpr{context_.IdentifierOf(token).text}, range}};
+      case SailParser::TRUE:
+        return {{ast::BoolExpr{true}, range}};
+      case SailParser::FALSE:
+        return {{ast::BoolExpr{false}, range}};
+      case SailParser::NONE:
+        return {{ast::NoneExpr{}, range}};
+      default:
+        return {{ast::StringExpr{context_.IdentifierOf(token).text}, range}};
     }
   }
 

@@ -4,7 +4,8 @@
 //   - a block the author wrote on one line stays there if the line fits in 100 columns;
 //   - one blank around binary operators and before units, none inside units and around `..`; `$3/h` is `3 USD/h`;
 //   - `=` of consecutive one-line assignments is aligned, and so are conditions after the names of constraints;
-//   - line breaks inside an expression stay where the author put them, indented by four, in brackets by two per bracket;
+//   - line breaks inside an expression stay where the author put them, indented by four, inside brackets by two for
+//     each bracket;
 //   - `subject to` has its own line, indented by two, except inside a one-line block.
 #include "compiler/frontend/format.h"
 
@@ -158,7 +159,7 @@ class Formatter {
   std::string Render(size_t first, size_t last, int indent, bool inline_only) {
     std::string out;
     int base = indent;
-    int brackets = 0;  // open round and square ones
+    int brackets = 0;                     // open round and square ones
     bool in_type = Text(first) == "let";  // `let t: iters/s =`
     for (size_t i = first; i <= last; ++i) {
       if (Text(i) == "=") in_type = false;
@@ -268,8 +269,7 @@ class Formatter {
 
 absl::StatusOr<std::string> Format(const SourceManager& sources, SourceId file, const ParseLimits& limits,
                                    DiagnosticSink& sink) {
-  SAIL_ASSIGN_OR_RETURN(const frontend::ParsedFile parsed,
-                        frontend::ParseKeepingTokens(sources, file, limits, sink));
+  SAIL_ASSIGN_OR_RETURN(const frontend::ParsedFile parsed, frontend::ParseKeepingTokens(sources, file, limits, sink));
   return frontend::Formatter(parsed, sources.Get(file)).Run();
 }
 

@@ -178,8 +178,8 @@ class Lexing {
     if (const absl::string_view help = HelpForIllegal(c.value); !help.empty()) {
       diagnostic.helps.push_back(std::string(help));
     } else if (IsForbiddenCharacter(c.value)) {
-      diagnostic.helps.push_back(where == "a string" ? absl::StrFormat("remove it, or write `\\u{%x}` if intended", c.value)
-                                                     : "remove it");
+      diagnostic.helps.push_back(
+          where == "a string" ? absl::StrFormat("remove it, or write `\\u{%x}` if intended", c.value) : "remove it");
     }
     sink_.Report(std::move(diagnostic));
   }
@@ -225,8 +225,8 @@ std::optional<LexedFile> Lex(const SourceFile& file, SourceId id, const ParseLim
 
 Token MadeUpCloser(char open, const Token& at) {
   const int type = open == '{' ? SailLexer::RBRACE : open == '[' ? SailLexer::RBRACKET : SailLexer::RPAREN;
-  return {.type = type, .kind = TokenKind::kClose, .begin = at.begin, .end = at.begin, .line = at.line,
-          .made_up = true};
+  return {
+      .type = type, .kind = TokenKind::kClose, .begin = at.begin, .end = at.begin, .line = at.line, .made_up = true};
 }
 
 }  // namespace sail::frontend

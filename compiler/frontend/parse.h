@@ -12,11 +12,11 @@
 namespace sail {
 
 struct ParseLimits {
-  int64_t max_bytes = 8 << 20;   // larger files are SAIL0119, before lexing
-  int64_t max_tokens = 1'000'000;      // words; bounds memory
-  int max_expression_depth = 256;      // of the tree of one expression, whose chains of operators nest to the left
-  int max_nesting = 64;          // brackets and unary operators, checked on the token stream before parsing
-  int max_syntax_errors = 20;    // recovery stops after this many
+  int64_t max_bytes = 8 << 20;     // larger files are SAIL0119, before lexing
+  int64_t max_tokens = 1'000'000;  // words; bounds memory
+  int max_expression_depth = 256;  // of the tree of one expression, whose chains of operators nest to the left
+  int max_nesting = 64;            // brackets and unary operators, checked on the token stream before parsing
+  int max_syntax_errors = 20;      // recovery stops after this many
 };
 
 // Returns the tree if no error was reported; otherwise DiagnosedError, the errors being in `sink`.

@@ -22,11 +22,21 @@ struct Spelling {
 
 // In the order in which they are listed.
 constexpr Spelling kSpellings[] = {
-    {SailParser::ASSIGN, "`=`"},        {SailParser::LBRACE, "`{`"},   {SailParser::COLON, "`:`"},
-    {SailParser::COMMA, "`,`"},         {SailParser::RBRACKET, "`]`"}, {SailParser::RPAREN, "`)`"},
-    {SailParser::RBRACE, "`}`"},        {SailParser::AS, "`as`"},      {SailParser::TO, "`to`"},
-    {SailParser::BOTH_WAYS, "`<->`"},   {SailParser::ARROW, "`->`"},   {SailParser::STAR, "`*`"},
-    {SailParser::MINIMIZE, "`minimize`"}, {SailParser::MAXIMIZE, "`maximize`"}, {SailParser::UNIT, "a unit"},
+    {SailParser::ASSIGN, "`=`"},
+    {SailParser::LBRACE, "`{`"},
+    {SailParser::COLON, "`:`"},
+    {SailParser::COMMA, "`,`"},
+    {SailParser::RBRACKET, "`]`"},
+    {SailParser::RPAREN, "`)`"},
+    {SailParser::RBRACE, "`}`"},
+    {SailParser::AS, "`as`"},
+    {SailParser::TO, "`to`"},
+    {SailParser::BOTH_WAYS, "`<->`"},
+    {SailParser::ARROW, "`->`"},
+    {SailParser::STAR, "`*`"},
+    {SailParser::MINIMIZE, "`minimize`"},
+    {SailParser::MAXIMIZE, "`maximize`"},
+    {SailParser::UNIT, "a unit"},
 };
 
 bool Contains(const IntervalSet& set, int type) { return set.contains(static_cast<size_t>(type)); }
@@ -47,9 +57,9 @@ std::string Describe(const IntervalSet& expected) {
     parts.push_back("a string");
   }
   for (const Spelling& spelling : kSpellings) {
-    const bool covered = (statement || value || name) && (spelling.type == SailParser::AS ||
-                         spelling.type == SailParser::TO || spelling.type == SailParser::MINIMIZE ||
-                         spelling.type == SailParser::MAXIMIZE);
+    const bool covered = (statement || value || name) &&
+                         (spelling.type == SailParser::AS || spelling.type == SailParser::TO ||
+                          spelling.type == SailParser::MINIMIZE || spelling.type == SailParser::MAXIMIZE);
     if (Contains(expected, spelling.type) && !covered) parts.push_back(std::string(spelling.text));
   }
   if (parts.empty()) return "the end of the file";
@@ -92,19 +102,6 @@ bool AfterComparison(const std::vector<Token>& tokens, size_t index) {
   return false;
 }
 
-// `x =` at the end of a line, `y =` on the next: the value is read as `y`, and the second `=` (or `{`) does not fit.
-// The index of the operator that lacks its operand, or 0.
-size_t OperatorWithoutOperand(const std::vector<Token>& tokens, size_t index) {
-  if (tokens[index].type != SailParser::ASSIGN && tokens[index].type != SailParser::COLON) return 0;
-  size_t i = index;
-  while (i > 0 && !tokens[i].starts_line &&
-         (tokens[i - 1].kind == TokenKind::kName || tokens[i - 1].kind == TokenKind::kString ||
-          tokens[i - 1].type == SailParser::DOT)) {
-    --i;
-  }
-  return i > 0 && i < index && tokens[i].starts_line && IsOperator(tokens[i - 1].type) ? i - 1 : 0;
-}
-
 Diagnostic Syntax(const Token& at, SourceId id, std::string message, std::vector<std::string> helps = {}) {
   return {.code = DiagnosticCode::kSyntax,
           .message = std::move(message),
@@ -135,9 +132,9 @@ Diagnostic SpecialCase(const std::vector<Token>& tokens, size_t index, const Int
   if (token.type == SailParser::LBRACE && Contains(expected, SailParser::INT)) {
     return Syntax(token, id, "records are not supported as values yet");
   }
-  const bool slashes = token.type == SailParser::SLASH &&
-                       ((previous.type == SailParser::SLASH && Touches(previous, token)) ||
-                        (next.type == SailParser::SLASH && Touches(token, next)));
+  const bool slashes =
+      token.type == SailParser::SLASH && ((previous.type == SailParser::SLASH && Touches(previous, token)) ||
+                                          (next.type == SailParser::SLASH && Touches(token, next)));
   if (slashes) return Syntax(token, id, "`//` is not a comment", {"comments begin with `#`"});
   if (IsComparison(token.type) && AfterComparison(tokens, index)) {
     return Syntax(token, id, "comparisons do not chain", {"combine two comparisons with `and`"});
@@ -171,6 +168,17 @@ bool IsUnsupportedWord(int type) {
   }
 }
 
+size_t OperatorWithoutOperand(const std::vector<Token>& tokens, size_t index) {
+  if (tokens[index].type != SailParser::ASSIGN && tokens[index].type != SailParser::COLON) return 0;
+  size_t i = index;
+  while (i > 0 && !tokens[i].starts_line &&
+         (tokens[i - 1].kind == TokenKind::kName || tokens[i - 1].kind == TokenKind::kString ||
+          tokens[i - 1].type == SailParser::DOT)) {
+    --i;
+  }
+  return i > 0 && i < index && tokens[i].starts_line && IsOperator(tokens[i - 1].type) ? i - 1 : 0;
+}
+
 Diagnostic UnexpectedToken(const std::vector<Token>& tokens, size_t index, const IntervalSet& expected,
                            bool in_constraint, const SourceFile& file, SourceId id) {
   const Token& token = tokens[index];
@@ -187,7 +195,7 @@ Diagnostic UnexpectedToken(const std::vector<Token>& tokens, size_t index, const
   }
   const bool between_statements = statement || Contains(expected, SailParser::RBRACE);
   const bool shares_line = between_statements && SharesLine(tokens, index);
-  const std::string wanted = !shares_line                              ? Describe(expected)
+  const std::string wanted = !shares_line                             ? Describe(expected)
                              : Contains(expected, SailParser::RBRACE) ? "a new line or `,`"
                                                                       : "a new line";
   Diagnostic diagnostic = Syntax(token, id, absl::StrCat("expected ", wanted, ", found ", Quoted(token, file)));

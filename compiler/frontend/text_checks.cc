@@ -9,10 +9,10 @@ namespace sail::frontend {
 bool CheckText(const SourceFile& file, SourceId id, const ParseLimits& limits, DiagnosticSink& sink) {
   const absl::string_view text = file.text();
   if (static_cast<int64_t>(text.size()) > limits.max_bytes) {
-    sink.Report({.code = DiagnosticCode::kTooLarge,
-                 .message = absl::StrCat("the file has ", text.size(), " bytes; at most ", limits.max_bytes,
-                                         " are accepted"),
-                 .primary = {.range = {id, 0, 0}}});
+    sink.Report(
+        {.code = DiagnosticCode::kTooLarge,
+         .message = absl::StrCat("the file has ", text.size(), " bytes; at most ", limits.max_bytes, " are accepted"),
+         .primary = {.range = {id, 0, 0}}});
     return false;
   }
   for (size_t i = 0; i < text.size();) {

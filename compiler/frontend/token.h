@@ -10,18 +10,18 @@
 namespace sail::frontend {
 
 enum class TokenKind {
-  kName,         // identifiers and soft words
-  kReserved,     // words that are never names
+  kName,      // identifiers and soft words
+  kReserved,  // words that are never names
   kNumber,
-  kUnit,         // GiB, USD, h
-  kPer,          // the `/` inside a unit
+  kUnit,  // GiB, USD, h
+  kPer,   // the `/` inside a unit
   kString,
   kPrefix,       // `-` without an operand before it, and `not`
   kOpen,         // ( [ {
   kClose,        // ) ] }
   kPunctuation,  // everything else between words
   kComment,
-  kEnd,          // of the file; empty range
+  kEnd,  // of the file; empty range
 };
 
 struct Token {
@@ -29,9 +29,9 @@ struct Token {
   TokenKind kind = TokenKind::kEnd;
   int begin = 0;  // bytes
   int end = 0;
-  int line = 1;                // of `begin`
-  bool starts_line = false;    // nothing but blanks before it
-  bool made_up = false;        // a bracket added by BalanceBrackets; empty range
+  int line = 1;              // of `begin`
+  bool starts_line = false;  // nothing but blanks before it
+  bool made_up = false;      // a bracket added by BalanceBrackets; empty range
 };
 
 inline absl::string_view TextOf(const Token& token, const SourceFile& file) {

@@ -173,7 +173,9 @@ TEST(RenderTextTest, CountsErrorsOverTheLimitAndShowsEveryWarning) {
   const SourceId id = sources.Add("a", "x\n");
   const SourceRange range{id, 0, 1};
   const std::vector<Diagnostic> all = {
-      At(range, "1"), At(range, "2"), At(range, "3"),
+      At(range, "1"),
+      At(range, "2"),
+      At(range, "3"),
       {.code = DiagnosticCode::kPriceAnomaly, .message = "odd", .primary = {.range = range}}};
   const std::string text = RenderText(all, sources, {.error_limit = 1});
   EXPECT_THAT(text, Not(HasSubstr("SAIL0108]: 2")));
@@ -199,12 +201,29 @@ TEST(RenderJsonTest, OneObjectPerLine) {
   ASSERT_EQ(lines.size(), 3u);  // the last is empty
   const absl::StatusOr<Json> json = ParseJson(lines[0], "diagnostic");
   ASSERT_TRUE(json.ok()) << json.status();
-  const Json expected = {
-      {"type", "diagnostic"}, {"v", "1.0"}, {"code", "SAIL0108"}, {"severity", "error"}, {"message", "no `x`"},
-      {"file", "a.sail"}, {"line", 1}, {"column", 5}, {"end_line", 1}, {"end_column", 6}, {"begin", 5}, {"end", 6},
-      {"label", ""}, {"notes", Json::array()}, {"helps", {"try y"}},
-      {"labels", Json::array({{{"file", "a.sail"}, {"line", 2}, {"column", 1}, {"end_line", 2}, {"end_column", 2},
-                               {"begin", 7}, {"end", 8}, {"text", "here"}}})}};
+  const Json expected = {{"type", "diagnostic"},
+                         {"v", "1.0"},
+                         {"code", "SAIL0108"},
+                         {"severity", "error"},
+                         {"message", "no `x`"},
+                         {"file", "a.sail"},
+                         {"line", 1},
+                         {"column", 5},
+                         {"end_line", 1},
+                         {"end_column", 6},
+                         {"begin", 5},
+                         {"end", 6},
+                         {"label", ""},
+                         {"notes", Json::array()},
+                         {"helps", {"try y"}},
+                         {"labels", Json::array({{{"file", "a.sail"},
+                                                  {"line", 2},
+                                                  {"column", 1},
+                                                  {"end_line", 2},
+                                                  {"end_column", 2},
+                                                  {"begin", 7},
+                                                  {"end", 8},
+                                                  {"text", "here"}}})}};
   EXPECT_EQ(*json, expected);
   EXPECT_EQ(lines[1], R"({"errors":2,"type":"dropped","v":"1.0"})");
 }
@@ -218,9 +237,9 @@ TEST(RenderJsonTest, MalformedUtf8BecomesAReplacementCharacter) {
 TEST(NearestTest, AllowsAThirdOfTheLength) {
   const std::vector<std::string> names = {"quota", "lab", "bandwidth", "Gbps", "GBps"};
   EXPECT_EQ(Nearest("quotas", names), "quota");
-  EXPECT_EQ(Nearest("lba", names), "lab");             // neighbours swapped
+  EXPECT_EQ(Nearest("lba", names), "lab");  // neighbours swapped
   EXPECT_EQ(Nearest("bandwith", names), "bandwidth");
-  EXPECT_EQ(Nearest("gbps", names), "Gbps");           // one change; GBps needs two
+  EXPECT_EQ(Nearest("gbps", names), "Gbps");  // one change; GBps needs two
   EXPECT_EQ(Nearest("xyz", names), "");
   EXPECT_EQ(Nearest("", names), "");
   EXPECT_EQ(Nearest("cats", {"bats", "rats"}), "bats");  // ties by order

@@ -32,7 +32,8 @@ constexpr FormatCase kCases[] = {
      "link aaaaaaaaaaaaaaaaaaaa <-> bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb {\n  bandwidth = 100 Gbps\n  latency   = 30 us\n"
      "  egress    = 0 USD/GB\n}\n"},
     {"InnerBlockStaysWhenTheOuterBreaks",
-     "aaaaaaaaaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbbbbbbb { ccccccccccccccccc ddddddddddddddd { e = 1 }, f { g = 222222222 } }\n",
+     "aaaaaaaaaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbbbbbbb { ccccccccccccccccc ddddddddddddddd { e = 1 }, f { g = 222222222 } "
+     "}\n",
      "aaaaaaaaaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbbbbbbb {\n  ccccccccccccccccc ddddddddddddddd { e = 1 }\n"
      "  f { g = 222222222 }\n}\n"},
     {"SeveralLines", "a {\nbb=1,c=2\n\n\n\nddd = 3 }\n", "a {\n  bb = 1\n  c  = 2\n\n  ddd = 3\n}\n"},
@@ -58,7 +59,8 @@ constexpr FormatCase kCases[] = {
     {"Objective", "j {\n minimize a then maximize b subject to { aa: x<=1, b:y>=2 }\n}\n",
      "j {\n  minimize a then maximize b\n    subject to { aa: x <= 1, b: y >= 2 }\n}\n"},
     {"Constraints", "j {\n minimize a\n then maximize b\n subject to {\n aa: x<=1 # one\n b:y>=2, z > 3\n}\n}\n",
-     "j {\n  minimize a\n    then maximize b\n    subject to {\n      aa: x <= 1  # one\n      b:  y >= 2\n      z > 3\n"
+     "j {\n  minimize a\n    then maximize b\n    subject to {\n      aa: x <= 1  # one\n      b:  y >= 2\n      z > "
+     "3\n"
      "    }\n}\n"},
     {"ObjectiveInOneLineBlock", "j { minimize a subject to { b: c < 1 } }\n",
      "j { minimize a subject to { b: c < 1 } }\n"},

@@ -34,8 +34,7 @@ TEST_P(ParseTreeTest, IsBuilt) {
 constexpr TreeCase kTrees[] = {
     {"Empty", "", ""},
     {"Import", "import \"std/gcp\" as gcp", "import \"std/gcp\" as gcp\n"},
-    {"Let", "let a = 1\nlet t: iters/s = 12 iters/min",
-     "let a\n  number 1\nlet t: iters/s\n  number 12 iters/min\n"},
+    {"Let", "let a = 1\nlet t: iters/s = 12 iters/min", "let a\n  number 1\nlet t: iters/s\n  number 12 iters/min\n"},
     {"OneLineBlock", "gpu A100_40 { memory = 40 GiB, peak_fp16 = 312 TFLOP/s }",
      "block gpu A100_40\n  set memory\n    number 40 GiB\n  set peak_fp16\n    number 312 TFLOP/s\n"},
     {"StringLabelAndEmptyBody", "zone \"us-central1-a\" { }", "block zone \"us-central1-a\"\n"},
@@ -65,7 +64,8 @@ constexpr TreeCase kTrees[] = {
     {"Numbers", "let a = [50_257, 0.6, 1e9, 1.5e-3]",
      "let a\n  list\n    number 50_257\n    number 0.6\n    number 1e9\n    number 1.5e-3\n"},
     {"RangeAndLists", "let a = 1..8\nlet b = []\nlet c = [1, [x],]",
-     "let a\n  binary ..\n    number 1\n    number 8\nlet b\n  list\nlet c\n  list\n    number 1\n    list\n      name x\n"},
+     "let a\n  binary ..\n    number 1\n    number 8\nlet b\n  list\nlet c\n  list\n    number 1\n    list\n      name "
+     "x\n"},
     {"Precedence", "let a = not b or c and d == 1 + 2 * -3",
      "let a\n  binary or\n    unary not\n      name b\n    binary and\n      name c\n      binary ==\n        name d\n"
      "        binary +\n          number 1\n          binary *\n            number 2\n            unary -\n"
@@ -81,7 +81,8 @@ constexpr TreeCase kTrees[] = {
     {"Words", "let a = [true, false, none]", "let a\n  list\n    true\n    false\n    none\n"},
     {"Escapes", R"(let a = "a\n\t\"\\\u{e9}\u{1F600}")", "let a\n  string \"a\\n\\t\\\"\\\\é😀\"\n"},
     {"SoftWordsAreNames", "j { link.x = 1, link = at, plan = on.to, within = trace, minimize = 2 }",
-     "block j\n  set link.x\n    number 1\n  set link\n    name at\n  set plan\n    member to\n      name on\n  set within\n"
+     "block j\n  set link.x\n    number 1\n  set link\n    name at\n  set plan\n    member to\n      name on\n  set "
+     "within\n"
      "    name trace\n  set minimize\n    number 2\n"},
     {"OperatorContinuesALine", "let a = 1\n  + 2\n  - 3",
      "let a\n  binary -\n    binary +\n      number 1\n      number 2\n    number 3\n"},
@@ -150,8 +151,7 @@ TEST(ParseTextTest, CrOnly) {
       return out;
     };
     EXPECT_EQ(ParseText(with(good)).tree, ParseText(good).tree);
-    EXPECT_THAT(ParseText(with(bad)).summaries,
-                testing::ElementsAre("SAIL0108 5:7 expected a value, found `=`"));
+    EXPECT_THAT(ParseText(with(bad)).summaries, testing::ElementsAre("SAIL0108 5:7 expected a value, found `=`"));
     EXPECT_EQ(FormatText(with(good)), FormatText(good));
   }
 }

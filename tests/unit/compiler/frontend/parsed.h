@@ -15,10 +15,10 @@ namespace sail {
 
 struct Parsed {
   bool ok = false;
-  std::string tree;                      // PrintAst, if ok
-  std::vector<Diagnostic> diagnostics;   // sorted
-  std::vector<std::string> summaries;    // "SAIL0108 2:3 message"
-  std::string text;                      // RenderText
+  std::string tree;                     // PrintAst, if ok
+  std::vector<Diagnostic> diagnostics;  // sorted
+  std::vector<std::string> summaries;   // "SAIL0108 2:3 message"
+  std::string text;                     // RenderText
 };
 
 inline Parsed ParseText(std::string text, const ParseLimits& limits = {}) {
