@@ -12,6 +12,7 @@ namespace {
 constexpr int kBisections = 14;
 constexpr int kRoundingSteps = 24;
 constexpr double kLeastWorth = 0.7;
+constexpr double kTimePrecision = 1e-9;  // relative; far below one micro-batch
 constexpr double kRoundingStep = 1.006;  // T of a step over the one before
 
 class MixFinder {
@@ -208,8 +209,8 @@ std::optional<std::vector<int>> ShareSamples(const std::vector<PipelineRate>& pi
     if (++doublings > 100) return std::nullopt;  // memory limits the micro-batches
     low = high;
   }
-  // 2. The least T, to the last bits: counts change only where a micro-batch ends.
-  for (int step = 0; step < 50; ++step) {
+  // 2. The least T: counts change only where a micro-batch ends.
+  while (high > low * (1 + kTimePrecision)) {
     const double middle = (low + high) / 2;
     (samples_within(middle) >= global_batch ? high : low) = middle;
   }

@@ -15,7 +15,7 @@ namespace sail::rt {
 class RankGroups {
  public:
   // Connects every group that `rank` belongs to: all ranks, its tensor group, the owners of its buckets. Equal sets of
-  // ranks are one group. All ranks connect in the order of the member lists, so they cannot wait for each other in a circle.
+  // ranks are one group. All ranks connect in the order of the member lists, so none waits in a circle.
   static absl::StatusOr<RankGroups> Connect(const ir::Placement& placement, const std::vector<sim::Bucket>& buckets,
                                             ir::Rank rank, const ConnectGroup& connect);
 

@@ -17,7 +17,7 @@ namespace sail::planner {
 namespace {
 
 constexpr int kInstances = 320;
-constexpr int64_t kMostPlans = 6'000;
+constexpr int64_t kMostPlans = 3'000;
 constexpr double kLeastEqualShare = 0.98;
 constexpr double kLargestGap = 0.05;
 constexpr double kSameValue = 1e-9;  // relative: sums in another order
@@ -70,7 +70,7 @@ TEST(SearchProperty, EqualsTheExhaustiveOptimum) {
 }
 
 TEST(SearchProperty, NamesAndOrderOfPoolsChangeNothing) {
-  for (int seed = 1000; seed < 1060; ++seed) {
+  for (int seed = 1000; seed < 1040; ++seed) {
     SCOPED_TRACE(seed);
     const ir::Problem problem = test::RandomProblem(seed, kMostPlans);
     ir::Problem permuted = problem;
@@ -87,7 +87,7 @@ TEST(SearchProperty, NamesAndOrderOfPoolsChangeNothing) {
 }
 
 TEST(SearchProperty, MoreNodesOrMemoryNeverHurt) {
-  for (int seed = 2000; seed < 2060; ++seed) {
+  for (int seed = 2000; seed < 2040; ++seed) {
     SCOPED_TRACE(seed);
     const ir::Problem problem = test::RandomProblem(seed, kMostPlans);
     const PlanOutcome outcome = Find(problem);
@@ -107,7 +107,7 @@ TEST(SearchProperty, MoreNodesOrMemoryNeverHurt) {
 
 TEST(SearchProperty, TighterLimitsStayInfeasible) {
   int checked = 0;
-  for (int seed = 3000; seed < 3150; ++seed) {
+  for (int seed = 3000; seed < 3100; ++seed) {
     SCOPED_TRACE(seed);
     ir::Problem problem = test::RandomProblem(seed, kMostPlans);
     if (std::holds_alternative<Feasible>(Find(problem))) continue;
@@ -133,11 +133,11 @@ TEST(SearchProperty, TwoRunsGiveOnePlan) {
 
 TEST(RandomPlannerProperty, DrawsSoundPlans) {
   int drawn = 0;
-  for (int seed = 5000; seed < 5200; ++seed) {
+  for (int seed = 5000; seed < 5080; ++seed) {
     SCOPED_TRACE(seed);
     const ir::Problem problem = test::RandomProblem(seed, kMostPlans);
     Rng rng(seed);
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 10; ++i) {
       const std::optional<ir::Plan> plan = DrawPlan(problem, rng);
       if (!plan) continue;
       ++drawn;
@@ -145,7 +145,7 @@ TEST(RandomPlannerProperty, DrawsSoundPlans) {
       EXPECT_TRUE(sound.ok()) << sound;
     }
   }
-  EXPECT_GE(drawn, 800);
+  EXPECT_GE(drawn, 600);
 }
 
 }  // namespace
