@@ -1,5 +1,6 @@
 #include "planner/infeasible.h"
 
+#include <limits>
 #include <algorithm>
 #include <optional>
 
@@ -53,8 +54,10 @@ class Explainer {
   }
 
   absl::StatusOr<bool> DropIfStillInfeasible(SearchScope without) {
+    without.goal = Goal::kFeasible;
     SAIL_ASSIGN_OR_RETURN(const SearchResult result, Run(without));
     const bool is_feasible = result.best && result.best->violation == 0;
+    without.goal = Goal::kBest;
     if (!is_feasible) scope_ = std::move(without);
     return !is_feasible;
   }
@@ -106,7 +109,10 @@ class Explainer {
     others.constraints.erase(others.constraints.begin() + static_cast<std::ptrdiff_t>(index));
     others.objective = {{.metric = constraint.metric, .maximize = !constraint.at_most}};
     SAIL_ASSIGN_OR_RETURN(const SearchResult result, Run(others));
-    const double best = result.best ? ir::Value(result.best->report, constraint.metric) : 0;
+    // Without any plan that keeps the other limits there is no best value.
+    const bool reachable = result.best && result.best->violation == 0;
+    const double best = reachable ? ir::Value(result.best->report, constraint.metric)
+                                  : std::numeric_limits<double>::quiet_NaN();
     infeasible_.limits.push_back({.name = constraint.name, .best = best, .limit = constraint.limit, .detail = ""});
     return absl::OkStatus();
   }

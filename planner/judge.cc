@@ -83,6 +83,7 @@ std::optional<Judged> Judge::Evaluate(ir::Plan plan) {
   }
   Judged judged{.plan = std::move(plan), .report = *std::move(report), .objective = {}};
   judged.violation = Violation(judged.report);
+  is_goal_reached_ = scope_.goal == Goal::kFeasible && judged.violation == 0;
   for (const ir::ObjectiveTerm& term : scope_.objective) {
     const double value = ir::Value(judged.report, term.metric);
     judged.objective.push_back(term.maximize ? -value : value);

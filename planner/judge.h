@@ -15,12 +15,18 @@
 
 namespace sail::planner {
 
+enum class Goal {
+  kBest,
+  kFeasible,  // any plan that keeps the limits ends the search
+};
+
 // The limits of one search: those of the job, or fewer when a conflict is explained.
 struct SearchScope {
   std::vector<int> quotas;  // nodes by pool
   MemoryRule memory = MemoryRule::kEnforced;
   std::vector<ir::Constraint> constraints;
   std::vector<ir::ObjectiveTerm> objective;
+  Goal goal = Goal::kBest;
 };
 
 struct Judged {
@@ -42,10 +48,11 @@ class Judge {
   // `work` is the budget: judging a plan costs the number of its GPUs.
   Judge(const ir::Problem& problem, const sim::CostModel& costs, const SearchScope& scope, int64_t work);
 
-  // Normalizes and judges; nullopt if the plan was judged before, the budget is used up or an error occurred.
+  // Normalizes and judges; nullopt if the plan was judged before or the search should end.
   std::optional<Judged> Evaluate(ir::Plan plan);
 
-  bool is_exhausted() const { return work_ <= 0 || !status_.ok(); }
+  // Whether the search should end: the budget is used up, the goal reached, or an error occurred.
+  bool is_exhausted() const { return work_ <= 0 || is_goal_reached_ || !status_.ok(); }
   int64_t candidates() const { return candidates_; }  // plans judged
   const absl::Status& status() const { return status_; }
   const SearchScope& scope() const { return scope_; }
@@ -57,6 +64,7 @@ class Judge {
   const sim::CostModel& costs_;
   const SearchScope& scope_;
   int64_t work_;
+  bool is_goal_reached_ = false;
   int64_t candidates_ = 0;
   std::unordered_set<uint64_t> seen_;  // hashes of plans; only ever asked, never iterated
   absl::Status status_;

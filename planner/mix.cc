@@ -12,7 +12,7 @@ namespace {
 constexpr int kBisections = 14;
 constexpr int kRoundingSteps = 24;
 constexpr double kLeastWorth = 0.7;
-constexpr double kTimePrecision = 1e-9;  // relative; far below one micro-batch
+constexpr double kTimePrecision = 1e-8;  // relative; far below one micro-batch
 constexpr double kRoundingStep = 1.006;  // T of a step over the one before
 
 class MixFinder {
@@ -199,13 +199,15 @@ std::optional<std::vector<int>> ShareSamples(const std::vector<PipelineRate>& pi
     return samples;
   };
   int64_t least = 0;
-  double low = 0, high = 1e-9;
+  double low = 0, high = 0;
   for (const PipelineRate& rate : pipelines) {
     if (rate.max_micro_batches < 1) return std::nullopt;
     least += rate.micro_batch;
+    high = std::max(high, rate.latency);
   }
   if (least > global_batch) return std::nullopt;
-  for (int doublings = 0; samples_within(high) < global_batch; high *= 2) {
+  if (least == global_batch) return std::vector<int>(pipelines.size(), 1);
+  for (int doublings = 0; samples_within(high) < global_batch; high = std::max(2 * high, 1e-9)) {
     if (++doublings > 100) return std::nullopt;  // memory limits the micro-batches
     low = high;
   }

@@ -1,4 +1,4 @@
-// What a search answers: a plan, an honest no, or the best so far when its work budget ran out.
+// What a search answers: a plan, or an honest no.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,12 @@ struct Feasible {
   int64_t candidates = 0;  // plans evaluated
 };
 
-// One limit that takes part in the conflict, with the best value reachable while the other limits hold.
+// One limit that takes part in the conflict.
 struct ConflictingLimit {
   std::string name;  // a constraint's name, or "memory" / "quota"
-  double best = 0;   // in the metric's base unit; for "memory" bytes missing on the closest miss
+  // In the metric's base unit, with the other limits of the conflict kept; NaN if no plan keeps them. For "memory": bytes
+  // missing on the closest miss.
+  double best = 0;
   double limit = 0;
   std::string detail;  // "closest miss: stage 0 on V100_16 needs 17.8 GiB of 14.7 GiB"
 };

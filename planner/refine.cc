@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "planner/mix.h"
 #include "planner/place.h"
@@ -467,7 +468,11 @@ bool Refiner::MoveNodes() {
       const ir::TensorGroup& other = base.pipelines[q].stages[t].group;
       if (other.pool == group.pool) free[other.node] -= other.degree();
     }
+    // Unused nodes are alike: the first one stands for all.
+    bool tried_unused = false;
+    const int gpus_per_node = cluster.machine(group.pool).gpus_per_node;
     for (int node = 0; node < static_cast<int>(free.size()); ++node) {
+      if (free[node] == gpus_per_node && std::exchange(tried_unused, true)) continue;
       if (node == group.node || free[node] < group.degree()) continue;
       ir::Plan plan = base;
       plan.pipelines[p].stages[s].group.node = node;

@@ -1,7 +1,6 @@
 #include "planner/search.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMaxNodeCombinations = 40;  // up to here all of them
 constexpr size_t kMaxPoolSets = 15;
 constexpr size_t kSimpleSeeds = 40;           // kept by each of two rankings
-constexpr size_t kFewShapes = 200;            // up to here all pairs
+constexpr size_t kFewShapes = 120;            // up to here all pairs
 
 // Node counts by pool to search within.
 std::vector<std::vector<int>> PartsOf(const std::vector<int>& quotas) {

@@ -110,7 +110,8 @@ void ObjectReader::Get(absl::string_view key, std::vector<int>* out) {
   if (!value->is_array()) return Fail(key, "expected a list of integers");
   out->clear();
   for (const Json& element : *value) {
-    const bool fits = element.is_number_integer() && element.get<int64_t>() >= std::numeric_limits<int>::min() &&
+    const bool in_int64 = element.is_number_integer() && (!element.is_number_unsigned() || element.get<uint64_t>() <= INT64_MAX);
+    const bool fits = in_int64 && element.get<int64_t>() >= std::numeric_limits<int>::min() &&
                       element.get<int64_t>() <= std::numeric_limits<int>::max();
     if (!fits) return Fail(key, "expected a list of integers");
     out->push_back(element.get<int>());

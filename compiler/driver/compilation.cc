@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/base/check.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/driver/infeasible.h"
 #include "compiler/ir/verify_plan.h"
@@ -115,7 +116,8 @@ absl::StatusOr<PlanResult> PlanJob(Compilation& compilation, const LoweredJob& j
     auto& found = std::get<planner::Feasible>(outcome);
     SAIL_ASSIGN_OR_RETURN(ir::Report timeline, sim::Simulate(job.problem, found.plan));
     if (Holds(timeline)) {
-      SAIL_RETURN_IF_ERROR(Annotate(ir::VerifyPlan(job.problem, found.plan, timeline), "verifying the plan"));
+      const absl::Status verified = ir::VerifyPlan(job.problem, found.plan, timeline);
+      SAIL_CHECK(verified.ok()) << verified.message();
       return PlanResult(PlannedJob{std::move(found.plan), std::move(timeline)});
     }
     infeasible = BrokenLimits(timeline, found.candidates);

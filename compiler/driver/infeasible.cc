@@ -36,7 +36,8 @@ void DescribeConstraint(const LoweredJob& job, const ir::Constraint& constraint,
                                                MetricText(constraint.metric, best), " (needs", relation, limit, ")")});
   diagnostic.helps.push_back(
       absl::StrCat("this removes the conflict: ", constraint.name, ": ", ir::ToString(constraint.metric), relation,
-                   MetricText(constraint.metric, best, constraint.at_most ? Round::kUp : Round::kDown)));
+                   MetricText(constraint.metric, best, constraint.at_most ? Round::kUp : Round::kDown),
+                   constraint.metric == ir::Metric::kPeakMemory ? " * gpu.memory" : ""));
 }
 
 }  // namespace

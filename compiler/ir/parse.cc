@@ -1,4 +1,6 @@
 // Strict readers of what print.cc writes.
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/ir/names.h"
@@ -29,6 +31,17 @@ void GetBytes(ObjectReader& reader, absl::string_view key, Bytes* out) {
   int64_t value = 0;
   reader.Get(key, &value);
   *out = Bytes(value);
+}
+
+// A finite number above zero: speeds that something is divided by.
+template <class T>
+void GetPositive(ObjectReader& reader, absl::string_view key, T* out) {
+  GetQuantity(reader, key, out);
+  if (!std::isfinite(out->value()) || out->value() <= 0) reader.Fail(key, "expected a positive number");
+}
+
+void CheckRange(ObjectReader& reader, absl::string_view key, double value, double least, double most) {
+  if (!(value >= least && value <= most)) reader.Fail(key, absl::StrCat("expected ", least, " to ", most));
 }
 
 template <class T>
@@ -103,6 +116,11 @@ absl::StatusOr<Job> ParseJob(const Json& json, std::string path) {
   reader.Get("seed", &seed);
   job.seed = static_cast<uint64_t>(seed);
   reader.Get("memory_limit", &job.memory_limit);
+  CheckRange(reader, "global_batch", static_cast<double>(job.global_batch), 1, 1e9);
+  CheckRange(reader, "steps", static_cast<double>(job.steps), 1, 1e12);
+  CheckRange(reader, "memory_limit", job.memory_limit, 0, 1);
+  for (const int micro_batch : job.micro_batches) CheckRange(reader, "micro_batches", micro_batch, 1, 1e9);
+  for (const int degree : job.tensor_degrees) CheckRange(reader, "tensor_degrees", degree, 1, 1024);
   SAIL_RETURN_IF_ERROR(ForEach(reader, "objective", [&](ObjectReader& element) {
     ObjectiveTerm& term = job.objective.emplace_back();
     GetEnum(element, "metric", kMetrics, &term.metric);
@@ -145,7 +163,12 @@ absl::StatusOr<Model> ParseModel(const Json& json, std::string path) {
   reader.Get("qkv_bias", &model.qkv_bias);
   GetEnum(reader, "activation", kActivations, &model.activation);
   GetEnum(reader, "norm", kNormPlacements, &model.norm);
-  const bool sound = model.blocks >= 1 && model.blocks <= 1 << 20 && model.hidden >= 1 && model.heads >= 1 &&
+  constexpr int64_t kMost = 1 << 24;  // keeps every product of two shapes within 64 bits
+  for (const int64_t extent : {model.hidden, model.feed_forward, model.seq_len, model.vocab, model.embedding_width,
+                               model.position_rows, int64_t{model.blocks}}) {
+    CheckRange(reader, "hidden", static_cast<double>(extent), 1, static_cast<double>(kMost));
+  }
+  const bool sound = model.blocks >= 1 && model.hidden >= 1 && model.heads >= 1 &&
                      model.hidden % model.heads == 0 && model.feed_forward >= 1 && model.seq_len >= 1 &&
                      model.vocab >= 1 && model.embedding_width >= 1 && model.position_rows >= model.seq_len;
   if (!sound) reader.Fail("blocks", "impossible model shape");
@@ -162,6 +185,8 @@ absl::Status ParseHardware(ObjectReader& reader, Cluster& cluster) {
     GetEnum(element, "backend", kBackends, &gpu.backend);
     GetBytes(element, "memory_bytes", &gpu.memory);
     element.Get("usable_memory", &gpu.usable_memory);
+    CheckRange(element, "memory_bytes", static_cast<double>(gpu.memory.value()), 1, 1e15);
+    CheckRange(element, "usable_memory", gpu.usable_memory, 0, 1);
     GetOptional(element, "peak_fp32_flop_per_s", &gpu.peak_fp32);
     GetOptional(element, "peak_fp16_flop_per_s", &gpu.peak_fp16);
     GetOptional(element, "peak_bf16_flop_per_s", &gpu.peak_bf16);
@@ -173,6 +198,7 @@ absl::Status ParseHardware(ObjectReader& reader, Cluster& cluster) {
     element.Get("name", &machine.name);
     machine.gpu = GpuId(FindNamed(element, "gpu", cluster.gpus));
     element.Get("gpus_per_node", &machine.gpus_per_node);
+    CheckRange(element, "gpus_per_node", machine.gpus_per_node, 1, 1024);
     GetQuantity(element, "intra_node_bytes_per_s", &machine.intra_node);
     GetOptional(element, "nic_bytes_per_s", &machine.nic);
     return absl::OkStatus();
@@ -202,6 +228,7 @@ absl::Status ParsePools(ObjectReader& reader, Cluster& cluster) {
     pool.machine = MachineId(FindNamed(element, "machine", cluster.machines));
     GetEnum(element, "market", kMarkets, &pool.market);
     element.Get("quota_nodes", &pool.quota);
+    CheckRange(element, "quota_nodes", pool.quota, 0, 1e6);
     GetQuantity(element, "price_usd_per_s", &pool.price);
     GetOptional(element, "mean_lifetime_s", &pool.mean_lifetime);
     return absl::OkStatus();
@@ -217,8 +244,9 @@ absl::Status ParseLinks(ObjectReader& reader, Cluster& cluster) {
     const int to = GetIndex(element, "to", zones);
     if (zones == 0) return absl::OkStatus();
     Link& link = cluster.links[from][to];
-    GetQuantity(element, "bandwidth_bytes_per_s", &link.bandwidth);
+    GetPositive(element, "bandwidth_bytes_per_s", &link.bandwidth);
     GetQuantity(element, "latency_s", &link.latency);
+    CheckRange(element, "latency_s", link.latency.value(), 0, 1e6);
     GetQuantity(element, "egress_usd_per_byte", &link.egress);
     GetEnum(element, "per", kLinkShares, &link.share);
     seen[from * zones + to] = true;
@@ -255,9 +283,9 @@ absl::StatusOr<Profile> ParseProfile(const Json& json, const Cluster& cluster, s
     key.gpu = GpuId(FindNamed(element, "gpu", cluster.gpus));
     element.Get("tensor", &key.tensor);
     element.Get("micro_batch", &key.micro_batch);
-    GetQuantity(element, "forward_s", &time.forward);
-    GetQuantity(element, "backward_s", &time.backward);
-    GetQuantity(element, "optimizer_s", &time.optimizer);
+    GetPositive(element, "forward_s", &time.forward);
+    GetPositive(element, "backward_s", &time.backward);
+    GetPositive(element, "optimizer_s", &time.optimizer);
     GetEnum(element, "provenance", kProvenances, &time.provenance);
     SAIL_RETURN_IF_ERROR(element.Finish());
     profile.Set(key, time);

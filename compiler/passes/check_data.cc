@@ -3,11 +3,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/passes/lower_job.h"
+#include "compiler/passes/pipeline.h"
 
 namespace sail {
 namespace {
 
-constexpr int64_t kLargestText = int64_t{1} << 32;
 constexpr int64_t kByteValues = 256;  // token = byte value
 
 // Offset of the first byte that is not well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates), or -1.
@@ -58,7 +58,7 @@ void CheckData(const CheckedBlock& block, const ir::Job& job, const ir::Model& m
   const auto& texts = std::get<ListValue>(data.Get("text").content).elements;
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::string& written = job.data->text[i];
-    const auto contents = files.Read(JoinPath(modules.base_directory, written), kLargestText);
+    const auto contents = files.Read(JoinPath(modules.base_directory, written), kMaxTextBytes);
     if (!contents.ok()) {
       report(texts[i].range, absl::StrCat("cannot read `", written, "`"), {std::string(contents.status().message())});
       return;

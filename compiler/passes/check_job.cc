@@ -82,9 +82,20 @@ bool IsSumOf(int64_t total, const std::vector<int>& parts) {
   return smallest[total % modulus] <= total;
 }
 
+// Predicting an iteration costs time in proportion to its micro-batches, and so does running it.
+constexpr int64_t kMaxMicroBatches = 100'000;
+
 void CheckMicroBatches(const CheckedBlock& block, const ir::Job& job, DiagnosticSink& sink) {
-  if (IsSumOf(job.global_batch, job.micro_batches)) return;
   const CheckedBlock& batch = *block.Child("batch");
+  if (job.global_batch / job.micro_batches.front() > kMaxMicroBatches) {
+    Report(sink, DiagnosticCode::kTooLarge, batch.RangeOf("global"),
+           absl::StrCat("an iteration of ", job.global_batch, " samples has ",
+                        job.global_batch / job.micro_batches.front(), " micro-batches, at most ", kMaxMicroBatches,
+                        " are supported"),
+           {"use a smaller global batch or larger micro-batches"}, {{batch.RangeOf("micro"), "the micro-batches"}});
+    return;
+  }
+  if (IsSumOf(job.global_batch, job.micro_batches)) return;
   const bool one = job.micro_batches.size() == 1;
   Report(sink, DiagnosticCode::kNoMicroBatchDivides, batch.RangeOf("micro"),
          one ? absl::StrCat("micro-batches of ", job.micro_batches.front(), " cannot make up ", job.global_batch,

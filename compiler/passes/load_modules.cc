@@ -19,7 +19,7 @@ class Loader {
 
   absl::StatusOr<ModuleSet> Load(const std::string& path) {
     set_.base_directory = DirectoryOf(path);
-    // One byte over the limit may be read, so that the parser reports the size as a diagnostic.
+    // More than the parser accepts may be read, so that it reports the size as a diagnostic with a place.
     SAIL_ASSIGN_OR_RETURN(std::string text, files_.Read(path, kLargestRead));
     Module* main = Parse(JoinPath("", path), path, "", /*is_standard=*/false, std::move(text));
     if (main == nullptr) return DiagnosedError();
@@ -86,11 +86,11 @@ class Loader {
       if (failed == key) return nullptr;  // its errors are already reported
     }
     if (is_standard) {
-      return FindStandardFile(key) == nullptr ? NotFound(import, StandardNames()) : LoadStandard(key);
+      return FindStandardFile(key) == nullptr ? NotFound(import, key, StandardNames()) : LoadStandard(key);
     }
-    if (importer.is_standard) return NotFound(import, StandardNames());
+    if (importer.is_standard) return NotFound(import, key, StandardNames());
     auto text = files_.Read(key, kLargestRead);
-    if (!text.ok()) return NotFound(import, {absl::StrCat("tried `", key, "`"), std::string(text.status().message())});
+    if (!text.ok()) return NotFound(import, key, {absl::StrCat("tried `", key, "`"), std::string(text.status().message())});
     return Parse(key, key, DirectoryOf(local), /*is_standard=*/false, *std::move(text));
   }
 
@@ -100,8 +100,8 @@ class Loader {
     return {absl::StrCat("the standard library has ", absl::StrJoin(names, ", "))};
   }
 
-  const Module* NotFound(const ast::Import& import, std::vector<std::string> notes) {
-    failed_.push_back(import.path);
+  const Module* NotFound(const ast::Import& import, const std::string& key, std::vector<std::string> notes) {
+    failed_.push_back(key);
     sink_.Report({.code = DiagnosticCode::kImportNotFound,
                   .message = absl::StrCat("cannot find `", import.path, "`"),
                   .primary = {import.path_range, ""},

@@ -157,7 +157,11 @@ class ObjectiveLowering {
     const auto limit = metric == ir::Metric::kPeakMemory ? MemoryLimit(value, at_most, comparison)
                                                          : PlainLimit(metric, value, comparison);
     if (!limit) return false;
-    if (metric == ir::Metric::kPeakMemory) job_.memory_limit = limit->ToDouble();
+    if (metric == ir::Metric::kPeakMemory && at_most) {
+      // The first limit replaces the default, further ones can only tighten it.
+      job_.memory_limit = has_memory_limit_ ? std::min(job_.memory_limit, limit->ToDouble()) : limit->ToDouble();
+      has_memory_limit_ = true;
+    }
     job_.constraints.push_back({.name = name, .metric = metric, .at_most = at_most, .limit = limit->ToDouble()});
     return true;
   }
@@ -221,6 +225,7 @@ class ObjectiveLowering {
   const ast::Objective& objective_;
   Evaluator& evaluator_;
   ir::Job& job_;
+  bool has_memory_limit_ = false;
   std::map<std::string, SourceRange>& ranges_;
   DiagnosticSink& sink_;
 };

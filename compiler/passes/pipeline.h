@@ -16,6 +16,9 @@
 
 namespace sail {
 
+// The most of one text file that is read as training data.
+inline constexpr int64_t kMaxTextBytes = int64_t{1} << 30;
+
 // A measured profile that the model names for a gpu; read by the driver, since profiles belong to the simulator.
 struct ProfileSource {
   ir::GpuId gpu = ir::GpuId(-1);

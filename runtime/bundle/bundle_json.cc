@@ -105,8 +105,9 @@ absl::Status CheckTokens(const Bundle& bundle) {
 }
 
 absl::Status CheckPositive(absl::string_view name, Seconds value) {
-  if (std::isfinite(value.value()) && value > Seconds(0)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("bundle.", name, ": expected a positive number of seconds"));
+  constexpr Seconds kMost(1e7);  // four months; larger values are mistakes and would overflow the clocks
+  if (value > Seconds(0) && value <= kMost) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("bundle.", name, ": expected seconds above 0 and up to ", kMost.value()));
 }
 
 }  // namespace

@@ -1,51 +1,23 @@
-#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <set>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "compiler/base/file_system.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/status_macros.h"
 #include "runtime/bundle/bundle.h"
 #include "runtime/bundle/bundle_json.h"
+#include "runtime/bundle/manifest.h"
 
 namespace sail::rt {
 namespace {
 
 namespace fs = std::filesystem;
 
-absl::Status ManifestError(absl::string_view problem) {
-  return absl::FailedPreconditionError(absl::StrCat(kManifest, ": ", problem));
-}
-
-// Lines "<64 hexadecimal digits>  <relative path>", ascending by path.
-absl::StatusOr<FileHashes> ParseManifest(absl::string_view text) {
-  if (text.empty() || text.back() != '\n') return ManifestError("ends in the middle of a line");
-  FileHashes hashes;
-  text.remove_suffix(1);
-  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
-    const absl::string_view hash = line.substr(0, 64);
-    const bool shaped = line.size() > 66 && line.substr(64, 2) == "  " &&
-                        std::all_of(hash.begin(), hash.end(), [](char c) { return absl::ascii_isxdigit(c); });
-    if (!shaped) return ManifestError(absl::StrCat("line '", line, "' is not '<sha256>  <path>'"));
-    const std::string path(line.substr(66));
-    if (!hashes.empty() && path <= hashes.rbegin()->first) return ManifestError("paths are not ascending");
-    hashes[path] = std::string(hash);
-  }
-  return hashes;
-}
-
 // Files that the manifest does not name, and whatever is neither file nor directory, are refused.
 absl::Status CheckNothingElse(const std::string& directory, const FileHashes& hashes) {
-  std::error_code error;
-  std::set<std::string> paths;
-  for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    if (!it->is_directory(error) || it->is_symlink(error)) paths.insert(it->path().lexically_relative(directory));
-  }
-  if (error) return absl::UnavailableError(absl::StrCat("cannot read '", directory, "': ", error.message()));
+  SAIL_ASSIGN_OR_RETURN(const std::set<std::string> paths, ListFiles(directory));
   for (const std::string& path : paths) {
     if (path != kManifest && !hashes.contains(path)) {
       return absl::FailedPreconditionError(absl::StrCat("file '", path, "' is not part of the bundle"));
@@ -53,6 +25,7 @@ absl::Status CheckNothingElse(const std::string& directory, const FileHashes& ha
   }
   for (const auto& [path, hash] : hashes) {
     if (!paths.contains(path)) return absl::FailedPreconditionError(absl::StrCat("file '", path, "' is missing"));
+    std::error_code error;
     if (!fs::is_regular_file(fs::symlink_status(JoinPath(directory, path), error))) {
       return absl::FailedPreconditionError(absl::StrCat("file '", path, "' is not a regular file"));
     }
@@ -87,9 +60,7 @@ absl::StatusOr<Bundle> Read(const std::string& directory) {
       return absl::FailedPreconditionError(absl::StrCat("file '", path, "' does not match its hash"));
     }
   }
-  for (const absl::string_view required : {kBundleJson, kTokens}) {
-    if (!hashes.contains(std::string(required))) return ManifestError(absl::StrCat("does not name '", required, "'"));
-  }
+  SAIL_RETURN_IF_ERROR(CheckNamesBundle(hashes));
   hashes.erase(std::string(kBundleJson));
   SAIL_ASSIGN_OR_RETURN(Bundle bundle, ParseBundleJson(contents[std::string(kBundleJson)], hashes));
   SAIL_ASSIGN_OR_RETURN(bundle.tokens, ParseTokens(contents[std::string(kTokens)]));

@@ -9,12 +9,12 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "compiler/base/file_system.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/status_macros.h"
 #include "runtime/bundle/bundle.h"
 #include "runtime/bundle/bundle_json.h"
+#include "runtime/bundle/manifest.h"
 #include "runtime/bundle/nodes.h"
 
 namespace sail::rt {
@@ -55,19 +55,9 @@ Files RenderFiles(const Bundle& bundle) {
   return files;
 }
 
-// Paths of everything below `directory` that is not a directory, relative to it; nothing if it cannot be read.
-std::set<std::string> ListFiles(const std::string& directory) {
-  std::set<std::string> paths;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    if (!it->is_directory(error) || it->is_symlink(error)) paths.insert(it->path().lexically_relative(directory));
-  }
-  return paths;
-}
-
 bool HoldsExactly(const std::string& directory, const Files& files) {
-  const std::set<std::string> present = ListFiles(directory);
-  if (present.size() != files.size()) return false;
+  const absl::StatusOr<std::set<std::string>> present = ListFiles(directory);
+  if (!present.ok() || present->size() != files.size()) return false;
   for (const auto& [path, contents] : files) {
     const auto size = static_cast<int64_t>(contents.size());
     const absl::StatusOr<std::string> on_disk = RealFileSystem().Read(JoinPath(directory, path), size);
@@ -80,15 +70,13 @@ bool HoldsExactly(const std::string& directory, const Files& files) {
 absl::Status CheckReplaceable(const std::string& directory) {
   constexpr int64_t kMaxManifest = int64_t{64} << 20;
   const absl::StatusOr<std::string> manifest = RealFileSystem().Read(JoinPath(directory, kManifest), kMaxManifest);
-  if (!manifest.ok()) {
+  const absl::StatusOr<FileHashes> hashes = manifest.ok() ? ParseManifest(*manifest) : manifest.status();
+  if (!hashes.ok() || !CheckNamesBundle(*hashes).ok()) {
     return absl::AlreadyExistsError(absl::StrCat("'", directory, "' exists and is not a bundle; not replaced"));
   }
-  std::set<std::string> ours = {std::string(kManifest)};
-  for (const absl::string_view line : absl::StrSplit(*manifest, '\n', absl::SkipEmpty())) {
-    if (line.size() > 66) ours.insert(std::string(line.substr(66)));
-  }
-  for (const std::string& path : ListFiles(directory)) {
-    if (!ours.contains(path)) {
+  SAIL_ASSIGN_OR_RETURN(const std::set<std::string> present, ListFiles(directory));
+  for (const std::string& path : present) {
+    if (path != kManifest && !hashes->contains(path)) {
       return absl::AlreadyExistsError(
           absl::StrCat("'", directory, "' holds '", path, "', which is not part of the bundle; not replaced"));
     }

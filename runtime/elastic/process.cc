@@ -84,8 +84,9 @@ absl::StatusOr<Process> Process::Start(const ProcessOptions& options) {
   }
   int pipe_fds[2] = {-1, -1};
   if (options.capture_stdout && pipe2(pipe_fds, O_CLOEXEC) != 0) {
-    close(stderr_fd);
-    return ErrnoStatus("create a pipe");
+    const absl::Status status = ErrnoStatus("create a pipe");  // before close() changes errno
+    if (stderr_fd >= 0) close(stderr_fd);
+    return status;
   }
   const pid_t parent = getpid();
   const pid_t pid = fork();

@@ -232,6 +232,14 @@ TEST_F(ProcessTest, AnOwnErrorOutranksVanishedPeers) {
   ExpectNothingLeft();
 }
 
+// A run in which every rank only lost its peers has failed, whoever is to blame.
+TEST_F(ProcessTest, PeersThatAllVanishAreAFailure) {
+  const pid_t run = SpawnRun("0:3:unavailable 1:3:unavailable");
+  EXPECT_EQ(Wait(run, kStartTime), 7);
+  EXPECT_THAT(Errors(), HasSubstr("connection closed"));
+  ExpectNothingLeft();
+}
+
 // The other worker ignores SIGTERM and gets SIGKILL.
 TEST_F(ProcessTest, AFailedCheckInAWorkerIsAnInternalError) {
   const pid_t run = SpawnRun("0:1:ignore_sigterm 1:2:check");

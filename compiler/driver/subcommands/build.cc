@@ -3,13 +3,12 @@
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/reporter.h"
 #include "compiler/driver/subcommands/subcommands.h"
+#include "compiler/passes/pipeline.h"
 #include "runtime/bundle/bundle.h"
 #include "simulator/simulate.h"
 
 namespace sail::driver {
 namespace {
-
-constexpr int64_t kMaxTextBytes = int64_t{1} << 30;  // of one text file
 
 // The bytes of all text files of the job, one after the other. `root` is what relative paths are relative to.
 absl::StatusOr<std::string> ReadText(const ir::Job& job, const std::string& root, const FileSystem& files) {
