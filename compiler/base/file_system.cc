@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -63,12 +64,14 @@ bool HoldsExactly(const std::string& path, absl::string_view contents) {
 }  // namespace
 
 absl::StatusOr<std::string> RealFileSystem::Read(const std::string& path, int64_t max_bytes) const {
-  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without blocking: opening a pipe that nobody writes would wait for ever.
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return ErrnoStatus(errno, "read", path);
   struct stat info;
   if (fstat(file.get(), &info) != 0) return ErrnoStatus(errno, "read", path);
-  if (S_ISDIR(info.st_mode)) return absl::InvalidArgumentError(absl::StrCat("'", path, "' is a directory"));
-  // Read up to one byte past the limit rather than trusting the size: pipes and /proc report none.
+  if (S_ISDIR(info.st_mode)) return absl::UnavailableError(absl::StrCat("'", path, "' is a directory"));
+  if (!S_ISREG(info.st_mode)) return absl::UnavailableError(absl::StrCat("'", path, "' is not a regular file"));
+  // Read up to one byte past the limit rather than trusting the size: files in /proc report none.
   std::string contents;
   char buffer[1 << 16];
   while (true) {
@@ -80,14 +83,21 @@ absl::StatusOr<std::string> RealFileSystem::Read(const std::string& path, int64_
     if (got == 0) return contents;
     contents.append(buffer, static_cast<size_t>(got));
     if (static_cast<int64_t>(contents.size()) > max_bytes) {
-      return absl::InvalidArgumentError(absl::StrCat("'", path, "' is larger than ", max_bytes, " bytes"));
+      return absl::UnavailableError(absl::StrCat("'", path, "' is larger than ", max_bytes, " bytes"));
     }
   }
 }
 
 bool RealFileSystem::Exists(const std::string& path) const { return access(path.c_str(), F_OK) == 0; }
 
-absl::Status WriteFileAtomically(const std::string& path, absl::string_view contents) {
+absl::Status WriteFileAtomically(const std::string& link, absl::string_view contents) {
+  // A link is followed, and what is no file is left alone: a rename would replace the link or the device itself.
+  std::error_code error;
+  const std::string path = std::filesystem::is_symlink(link, error) ? std::filesystem::canonical(link, error).string() : link;
+  struct stat target;
+  if (error || (stat(path.c_str(), &target) == 0 && !S_ISREG(target.st_mode))) {
+    return absl::UnavailableError(absl::StrCat("cannot write '", link, "': it is not a regular file"));
+  }
   if (HoldsExactly(path, contents)) return absl::OkStatus();
   std::string temporary = path + ".XXXXXX";
   FileDescriptor file(mkostemp(temporary.data(), O_CLOEXEC));

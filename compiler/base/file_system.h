@@ -14,7 +14,7 @@ namespace sail {
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
-  // NotFound if absent; InvalidArgument if it is a directory or larger than `max_bytes`.
+  // Regular files only. NotFound if absent; Unavailable if it is anything else or larger than `max_bytes`.
   virtual absl::StatusOr<std::string> Read(const std::string& path, int64_t max_bytes) const = 0;
   virtual bool Exists(const std::string& path) const = 0;
 };
@@ -25,7 +25,8 @@ class RealFileSystem : public FileSystem {
   bool Exists(const std::string& path) const override;
 };
 
-// Replaces `path` atomically. When the file already holds `contents` nothing is touched.
+// Replaces the file `path`, or the one it links to, atomically. When it already holds `contents` nothing is touched.
+// Unavailable if it is a directory, device or pipe.
 absl::Status WriteFileAtomically(const std::string& path, absl::string_view contents);
 
 // "a/b" + "c" = "a/b/c"; an absolute `relative` is returned as it is; "." and ".." are folded.

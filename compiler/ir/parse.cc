@@ -33,23 +33,28 @@ void GetBytes(ObjectReader& reader, absl::string_view key, Bytes* out) {
   *out = Bytes(value);
 }
 
-// A finite number above zero: speeds that something is divided by.
+constexpr int kLargestMicroBatch = 65'536;  // as in the language
+constexpr double kLargest = 1e18;  // of any quantity in base units; keeps sums and products finite
+
+// A finite number above zero: times, and speeds that something is divided by.
 template <class T>
 void GetPositive(ObjectReader& reader, absl::string_view key, T* out) {
   GetQuantity(reader, key, out);
-  if (!std::isfinite(out->value()) || out->value() <= 0) reader.Fail(key, "expected a positive number");
+  if (!(out->value() > 0 && out->value() <= kLargest)) reader.Fail(key, "expected a positive number");
 }
 
 void CheckRange(ObjectReader& reader, absl::string_view key, double value, double least, double most) {
   if (!(value >= least && value <= most)) reader.Fail(key, absl::StrCat("expected ", least, " to ", most));
 }
 
+// The same, or null.
 template <class T>
 void GetOptional(ObjectReader& reader, absl::string_view key, std::optional<T>* out) {
   reader.Ignore(key);
   if (!reader.Has(key)) return;
   double value = 0;
   reader.Get(key, &value);
+  if (!(value > 0 && value <= kLargest)) reader.Fail(key, "expected a positive number");
   *out = T(value);
 }
 
@@ -96,6 +101,11 @@ absl::Status ParseOptimizer(const Json& json, std::string path, AdamW* optimizer
   reader.Get("beta2", &optimizer->beta2);
   reader.Get("epsilon", &optimizer->epsilon);
   reader.Get("weight_decay", &optimizer->weight_decay);
+  CheckRange(reader, "learning_rate", optimizer->learning_rate, 0, kLargest);
+  CheckRange(reader, "beta1", optimizer->beta1, 0, 1);
+  CheckRange(reader, "beta2", optimizer->beta2, 0, 1);
+  CheckRange(reader, "epsilon", optimizer->epsilon, 0, 1);
+  CheckRange(reader, "weight_decay", optimizer->weight_decay, 0, kLargest);
   return reader.Finish();
 }
 
@@ -119,7 +129,7 @@ absl::StatusOr<Job> ParseJob(const Json& json, std::string path) {
   CheckRange(reader, "global_batch", static_cast<double>(job.global_batch), 1, 1e9);
   CheckRange(reader, "steps", static_cast<double>(job.steps), 1, 1e12);
   CheckRange(reader, "memory_limit", job.memory_limit, 0, 1);
-  for (const int micro_batch : job.micro_batches) CheckRange(reader, "micro_batches", micro_batch, 1, 1e9);
+  for (const int micro_batch : job.micro_batches) CheckRange(reader, "micro_batches", micro_batch, 1, kLargestMicroBatch);
   for (const int degree : job.tensor_degrees) CheckRange(reader, "tensor_degrees", degree, 1, 1024);
   SAIL_RETURN_IF_ERROR(ForEach(reader, "objective", [&](ObjectReader& element) {
     ObjectiveTerm& term = job.objective.emplace_back();
@@ -185,7 +195,7 @@ absl::Status ParseHardware(ObjectReader& reader, Cluster& cluster) {
     GetEnum(element, "backend", kBackends, &gpu.backend);
     GetBytes(element, "memory_bytes", &gpu.memory);
     element.Get("usable_memory", &gpu.usable_memory);
-    CheckRange(element, "memory_bytes", static_cast<double>(gpu.memory.value()), 1, 1e15);
+    CheckRange(element, "memory_bytes", static_cast<double>(gpu.memory.value()), 1, 0x1p50);
     CheckRange(element, "usable_memory", gpu.usable_memory, 0, 1);
     GetOptional(element, "peak_fp32_flop_per_s", &gpu.peak_fp32);
     GetOptional(element, "peak_fp16_flop_per_s", &gpu.peak_fp16);
@@ -200,6 +210,7 @@ absl::Status ParseHardware(ObjectReader& reader, Cluster& cluster) {
     element.Get("gpus_per_node", &machine.gpus_per_node);
     CheckRange(element, "gpus_per_node", machine.gpus_per_node, 1, 1024);
     GetQuantity(element, "intra_node_bytes_per_s", &machine.intra_node);
+    CheckRange(element, "intra_node_bytes_per_s", machine.intra_node.value(), machine.gpus_per_node > 1 ? 1 : 0, kLargest);
     GetOptional(element, "nic_bytes_per_s", &machine.nic);
     return absl::OkStatus();
   });
@@ -230,6 +241,7 @@ absl::Status ParsePools(ObjectReader& reader, Cluster& cluster) {
     element.Get("quota_nodes", &pool.quota);
     CheckRange(element, "quota_nodes", pool.quota, 0, 1e6);
     GetQuantity(element, "price_usd_per_s", &pool.price);
+    CheckRange(element, "price_usd_per_s", pool.price.value(), 0, kLargest);
     GetOptional(element, "mean_lifetime_s", &pool.mean_lifetime);
     return absl::OkStatus();
   });
@@ -248,6 +260,7 @@ absl::Status ParseLinks(ObjectReader& reader, Cluster& cluster) {
     GetQuantity(element, "latency_s", &link.latency);
     CheckRange(element, "latency_s", link.latency.value(), 0, 1e6);
     GetQuantity(element, "egress_usd_per_byte", &link.egress);
+    CheckRange(element, "egress_usd_per_byte", link.egress.value(), 0, 1);
     GetEnum(element, "per", kLinkShares, &link.share);
     seen[from * zones + to] = true;
     return absl::OkStatus();
@@ -283,6 +296,8 @@ absl::StatusOr<Profile> ParseProfile(const Json& json, const Cluster& cluster, s
     key.gpu = GpuId(FindNamed(element, "gpu", cluster.gpus));
     element.Get("tensor", &key.tensor);
     element.Get("micro_batch", &key.micro_batch);
+    CheckRange(element, "tensor", key.tensor, 1, 1024);
+    CheckRange(element, "micro_batch", key.micro_batch, 1, kLargestMicroBatch);
     GetPositive(element, "forward_s", &time.forward);
     GetPositive(element, "backward_s", &time.backward);
     GetPositive(element, "optimizer_s", &time.optimizer);

@@ -5,7 +5,6 @@
 #include "compiler/driver/subcommands/subcommands.h"
 #include "compiler/passes/pipeline.h"
 #include "runtime/bundle/bundle.h"
-#include "simulator/simulate.h"
 
 namespace sail::driver {
 namespace {
@@ -27,8 +26,8 @@ absl::StatusOr<std::string> ReadText(const ir::Job& job, const std::string& root
 
 absl::Status Build(const BuildOptions& options, Reporter& reporter) {
   const RealFileSystem files;
-  SAIL_ASSIGN_OR_RETURN(ir::PlanFile file, ReadPlan(options.plan, files));
-  SAIL_ASSIGN_OR_RETURN(const ir::Report report, sim::Simulate(file.problem, file.plan));
+  SAIL_ASSIGN_OR_RETURN(ReadPlanFile read, ReadPlan(options.plan, files));
+  auto& [file, report] = read;
   const std::string root = options.root.empty() ? DirectoryOf(options.plan) : options.root;
   SAIL_ASSIGN_OR_RETURN(const std::string text, ReadText(file.problem.job, root, files));
 

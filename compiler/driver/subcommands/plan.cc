@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/base/status_macros.h"
@@ -58,6 +60,11 @@ absl::Status Deliver(const PlanOptions& options, const ir::Problem& problem, con
 
 ExitCode Run(const PlanOptions& options) {
   Reporter reporter(options.common);
+  std::error_code absent;
+  if (std::filesystem::equivalent(options.file, options.output, absent)) {
+    reporter.ShowError(absl::StrCat("-o names the specification itself: '", options.output, "'"));
+    return reporter.Finish(ExitCode::kUsage);
+  }
   const RealFileSystem files;
   Compilation compilation{options.file, {}, {}};
   absl::StatusOr<CheckedSpec> spec = Check(compilation, files);

@@ -1,5 +1,3 @@
-#include "simulator/simulate.h"
-
 #include "compiler/base/status_macros.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/render.h"
@@ -11,8 +9,8 @@ namespace sail::driver {
 namespace {
 
 absl::Status Simulate(const SimulateOptions& options, Reporter& reporter) {
-  SAIL_ASSIGN_OR_RETURN(const ir::PlanFile file, ReadPlan(options.plan, RealFileSystem()));
-  SAIL_ASSIGN_OR_RETURN(const ir::Report report, sim::Simulate(file.problem, file.plan));
+  SAIL_ASSIGN_OR_RETURN(const ReadPlanFile read, ReadPlan(options.plan, RealFileSystem()));
+  const auto& [file, report] = read;
   reporter.Print(options.common.format == Format::kJson ? DumpJson(ir::ToJson(report, file.problem.cluster))
                                                         : RenderReport(file.problem, file.plan, report));
   return absl::OkStatus();

@@ -65,6 +65,21 @@ TEST_F(Files, ReadErrorsNameThePath) {
   EXPECT_THAT(std::string(files.Read(Path("big"), 9).status().message()), HasSubstr("larger than 9 bytes"));
 }
 
+TEST_F(Files, OnlyRegularFilesAreReadOrReplaced) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(std::string(RealFileSystem().Read(Path("pipe"), 10).status().message()), HasSubstr("not a regular file"));
+  EXPECT_FALSE(WriteFileAtomically(Path("pipe"), "x").ok());
+  EXPECT_TRUE(std::filesystem::is_fifo(Path("pipe")));
+}
+
+TEST_F(Files, WritingThroughALinkKeepsTheLink) {
+  std::ofstream(Path("target")) << "old";
+  std::filesystem::create_symlink(Path("target"), Path("link"));
+  ASSERT_TRUE(WriteFileAtomically(Path("link"), "new").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(Path("link")));
+  EXPECT_EQ(*RealFileSystem().Read(Path("target"), 10), "new");
+}
+
 TEST(JoinPath, FoldsDots) {
   EXPECT_EQ(JoinPath("a/b", "../c.sail"), "a/c.sail");
   EXPECT_EQ(JoinPath("", "./x"), "x");
