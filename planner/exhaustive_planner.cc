@@ -40,7 +40,8 @@ class Enumerator {
       for (int p = 0; p < static_cast<int>(problem_.cluster.pools.size()); ++p) {
         for (const int tensor : job.tensor_degrees) {
           if (problem_.model.heads % tensor != 0 || problem_.model.feed_forward % tensor != 0) continue;
-          pipeline.stages.push_back({.first_layer = first_layer, .last_layer = last,
+          pipeline.stages.push_back({.first_layer = first_layer,
+                                     .last_layer = last,
                                      .group = {.pool = ir::PoolId(p), .gpus = std::vector<int>(tensor, 0)}});
           ListDescriptions(pipeline, last + 1);
           pipeline.stages.pop_back();
@@ -93,7 +94,8 @@ class Enumerator {
   // Whether the pools have that many GPUs left, wherever they are: saves looking at placements that cannot exist.
   bool HasRoom(const ir::Pipeline& pipeline) const {
     for (size_t p = 0; p < used_.size(); ++p) {
-      int left = static_cast<int>(used_[p].size()) * problem_.cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
+      const int per_node = problem_.cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
+      int left = static_cast<int>(used_[p].size()) * per_node;
       for (const int used : used_[p]) left -= used;
       for (const ir::Stage& stage : pipeline.stages) {
         if (stage.group.pool.index() == static_cast<int>(p)) left -= stage.group.degree();

@@ -1,7 +1,7 @@
 #include "planner/infeasible.h"
 
-#include <limits>
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -73,7 +73,9 @@ class Explainer {
       for (const ir::PoolCost& pool : report.pools) {
         absl::StrAppend(&nodes, nodes.empty() ? "" : ", ", pool.nodes, " of ", problem_.cluster.pool(pool.pool).name);
       }
-      infeasible_.limits.push_back({.name = "quota", .best = static_cast<double>(factor), .limit = 1,
+      infeasible_.limits.push_back({.name = "quota",
+                                    .best = static_cast<double>(factor),
+                                    .limit = 1,
                                     .detail = absl::StrCat("enough would be ", report.nodes, " nodes: ", nodes)});
       return absl::OkStatus();
     }
@@ -97,8 +99,8 @@ class Explainer {
         {.name = "memory",
          .best = static_cast<double>((worst->memory_total - worst->memory_limit).value()),
          .limit = static_cast<double>(worst->memory_limit.value()),
-         .detail = absl::StrCat("closest miss: stage ", worst->stage, " on ", problem_.cluster.gpu(pool).name, " needs ",
-                                GibibytesText(worst->memory_total.value()), " of ",
+         .detail = absl::StrCat("closest miss: stage ", worst->stage, " on ", problem_.cluster.gpu(pool).name,
+                                " needs ", GibibytesText(worst->memory_total.value()), " of ",
                                 GibibytesText(worst->memory_limit.value()))});
     return absl::OkStatus();
   }
@@ -111,8 +113,8 @@ class Explainer {
     SAIL_ASSIGN_OR_RETURN(const SearchResult result, Run(others));
     // Without any plan that keeps the other limits there is no best value.
     const bool reachable = result.best && result.best->violation == 0;
-    const double best = reachable ? ir::Value(result.best->report, constraint.metric)
-                                  : std::numeric_limits<double>::quiet_NaN();
+    const double best =
+        reachable ? ir::Value(result.best->report, constraint.metric) : std::numeric_limits<double>::quiet_NaN();
     infeasible_.limits.push_back({.name = constraint.name, .best = best, .limit = constraint.limit, .detail = ""});
     return absl::OkStatus();
   }
@@ -122,7 +124,9 @@ class Explainer {
     int64_t nodes = 0;
     for (const int quota : scope_.quotas) nodes += quota;
     infeasible_.limits.push_back(
-        {.name = "quota", .best = 0, .limit = 0,
+        {.name = "quota",
+         .best = 0,
+         .limit = 0,
          .detail = nodes == 0 ? "no pool has a node"
                               : "no combination of tensor degree, pipeline depth and micro-batch forms a plan on these "
                                 "nodes"});

@@ -96,7 +96,8 @@ double Judge::Violation(const ir::Report& report) const {
   if (scope_.memory == MemoryRule::kEnforced) {
     for (const ir::StageReport& stage : report.stages) {
       if (stage.memory_total <= stage.memory_limit) continue;
-      violation += static_cast<double>(stage.memory_total.value()) / static_cast<double>(stage.memory_limit.value()) - 1;
+      const auto limit = static_cast<double>(stage.memory_limit.value());
+      violation += static_cast<double>(stage.memory_total.value()) / limit - 1;
     }
   }
   for (const ir::Constraint& constraint : scope_.constraints) {

@@ -30,7 +30,7 @@ struct SearchScope {
 };
 
 struct Judged {
-  ir::Plan plan;       // canonical
+  ir::Plan plan;  // canonical
   ir::Report report;
   double violation = 0;           // sum of the shares by which limits and stage memories are exceeded; 0 if all hold
   std::vector<double> objective;  // smaller is better, lexicographic

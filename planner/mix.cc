@@ -152,7 +152,8 @@ double EndOf(const PipelineRate& rate, int micro_batches) {
 }
 
 // Takes micro-batches of `excess` samples in total away, leaving one each. False if no combination exists.
-// least[k][e] = fewest micro-batches of the k-th size that, with any of the sizes before, make up e samples; -1: none do.
+// least[k][e] = fewest micro-batches of the k-th size that, with any of the sizes before, make up e samples; -1: none
+// do.
 bool TakeAway(const std::vector<PipelineRate>& pipelines, int64_t excess, std::vector<int>& counts) {
   if (excess == 0) return true;
   std::map<int, int64_t, std::greater<int>> spare;  // micro-batches that may go, by size

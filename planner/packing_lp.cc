@@ -8,15 +8,19 @@ namespace sail::planner {
 namespace {
 
 constexpr int kGreedyPivots = 200;
-constexpr double kLeastGain = 1e-9;   // relative to the largest value; below it a gain is rounding
+constexpr double kLeastGain = 1e-9;  // relative to the largest value; below it a gain is rounding
 constexpr double kLeastPivot = 1e-9;
 
 // Variables 0..n-1 are the columns, n + r is the slack of row r.
 class Simplex {
  public:
   explicit Simplex(const PackingLp& lp)
-      : lp_(lp), rows_(static_cast<int>(lp.capacity.size())), columns_(static_cast<int>(lp.value.size())),
-        inverse_(lp.capacity.size() * lp.capacity.size(), 0.0), level_(lp.capacity), prices_(lp.capacity.size(), 0.0) {
+      : lp_(lp),
+        rows_(static_cast<int>(lp.capacity.size())),
+        columns_(static_cast<int>(lp.value.size())),
+        inverse_(lp.capacity.size() * lp.capacity.size(), 0.0),
+        level_(lp.capacity),
+        prices_(lp.capacity.size(), 0.0) {
     for (int r = 0; r < rows_; ++r) {
       basis_.push_back(columns_ + r);
       inverse_[r * rows_ + r] = 1;

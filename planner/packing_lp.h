@@ -3,8 +3,8 @@
 //   maximise  Σ_j value_j x_j   subject to  Σ_j use_jr x_j <= capacity_r  for every row r,  x >= 0
 //
 // Primal revised simplex from the slack basis (capacities are not negative, so it is feasible). The entering column has
-// the largest gain, after kGreedyPivots the first with a gain (Bland 1977: no cycling). Columns outnumber rows by far, so
-// the basis inverse is a dense rows × rows matrix: O(columns · rows) per pivot.
+// the largest gain, after kGreedyPivots the first with a gain (Bland 1977: no cycling). Columns outnumber rows by far,
+// so the basis inverse is a dense rows × rows matrix: O(columns · rows) per pivot.
 #pragma once
 
 #include <utility>

@@ -1,12 +1,13 @@
-// Pipelines worth having: for chains of tensor groups, the cut of the layers that minimises the bottleneck under memory.
+// Pipelines worth having: for chains of tensor groups, the cut of the layers that minimises the bottleneck under
+// memory.
 //
 // A chain is a sequence of slots (stage_table.h), built from segments of equal slots. For one chain of P stages with
 // boundary cost c_s after stage s (c_{P−1} = 0), micro-batch b and at most f micro-batches in flight, let
 //   n_s(B) = the most layers of stage s with time + c_s <= B that fit with min(f, P − s) micro-batches stashed.
 // A bottleneck B is reachable iff every n_s(B) >= 1 and Σ n_s(B) >= L: stages take any number of layers up to n_s(B),
-// because time and memory fall with the number of layers. n_s is monotone in B, so the least B is found by bisection and
-// then exactly, by stepping below each value found: O(P · log L) per step. Cuts are by time under memory, never by count.
-// Within the least B the fastest stages are filled first (least latency), equally fast ones evenly.
+// because time and memory fall with the number of layers. n_s is monotone in B, so the least B is found by bisection
+// and then exactly, by stepping below each value found: O(P · log L) per step. Cuts are by time under memory, never by
+// count. Within the least B the fastest stages are filled first (least latency), equally fast ones evenly.
 //
 // A pipeline with bottleneck B and latency Λ = Σ (t_s + c_s) runs M micro-batches in Λ + (M − 1)·B (cost_model.h), so
 // within a time T it runs  ⌊(T − Λ)/B⌋ + 1  of them: (B, Λ, GPUs by pool, memory's limit on M) is all the mix needs.
@@ -25,21 +26,21 @@ inline constexpr int kUnlimitedMicroBatches = std::numeric_limits<int>::max();
 
 // How fast a pipeline is, and what it can hold.
 struct PipelineRate {
-  int micro_batch = 1;      // samples
-  double bottleneck = 0;    // seconds between micro-batches
-  double latency = 0;       // seconds of a single micro-batch
+  int micro_batch = 1;                             // samples
+  double bottleneck = 0;                           // seconds between micro-batches
+  double latency = 0;                              // seconds of a single micro-batch
   int max_micro_batches = kUnlimitedMicroBatches;  // beyond it some stage overflows its memory
   // Micro-batches within `seconds`.
   int MicroBatchesWithin(double seconds) const;
 };
 
 struct PipelineShape {
-  int micro = 0;             // index into job.micro_batches
-  std::vector<int> slots;    // by stage
-  std::vector<int> counts;   // layers, by stage
+  int micro = 0;            // index into job.micro_batches
+  std::vector<int> slots;   // by stage
+  std::vector<int> counts;  // layers, by stage
   PipelineRate rate;
-  std::vector<int> gpus;     // by pool
-  double layers_per_gpu = 0; // of the fullest stage: what gradient synchronisation grows with
+  std::vector<int> gpus;      // by pool
+  double layers_per_gpu = 0;  // of the fullest stage: what gradient synchronisation grows with
 };
 
 // Largest number of micro-batches that fits in memory: with f = min(M, P − s) in flight on stage s. 0 if none does.
@@ -49,11 +50,11 @@ int MaxMicroBatches(const StageTable& table, int micro, const std::vector<int>& 
 std::optional<std::vector<int>> CutChain(const StageTable& table, int micro, const std::vector<int>& chain,
                                          const std::vector<double>& crossing, int max_in_flight);
 
-// Shapes for all micro-batches and all chains with at most so many segments that the number of chains stays bounded: all
-// chains on small problems, two segments on large ones. Boundaries are priced as between nodes, on small problems also with
-// consecutive stages packed on nodes. Of shapes with equal micro-batch and GPUs only those remain that no other beats in
-// bottleneck, latency, layers per GPU and memory's limit at once (a plan that uses the beaten one can use the other).
-// Deterministic; O(chains · micro-batches · P · log² L).
+// Shapes for all micro-batches and all chains with at most so many segments that the number of chains stays bounded:
+// all chains on small problems, two segments on large ones. Boundaries are priced as between nodes, on small problems
+// also with consecutive stages packed on nodes. Of shapes with equal micro-batch and GPUs only those remain that no
+// other beats in bottleneck, latency, layers per GPU and memory's limit at once (a plan that uses the beaten one can
+// use the other). Deterministic; O(chains · micro-batches · P · log² L).
 std::vector<PipelineShape> GenerateShapes(const StageTable& table, const std::vector<int>& quotas);
 
 }  // namespace sail::planner

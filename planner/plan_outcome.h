@@ -12,16 +12,16 @@
 namespace sail::planner {
 
 struct Feasible {
-  ir::Plan plan;       // canonical, passes VerifyPlan
-  ir::Report report;   // closed form (CostModel::Evaluate)
+  ir::Plan plan;           // canonical, passes VerifyPlan
+  ir::Report report;       // closed form (CostModel::Evaluate)
   int64_t candidates = 0;  // plans evaluated
 };
 
 // One limit that takes part in the conflict.
 struct ConflictingLimit {
   std::string name;  // a constraint's name, or "memory" / "quota"
-  // In the metric's base unit, with the other limits of the conflict kept; NaN if no plan keeps them. For "memory": bytes
-  // missing on the closest miss.
+  // In the metric's base unit, with the other limits of the conflict kept; NaN if no plan keeps them. For "memory":
+  // bytes missing on the closest miss.
   double best = 0;
   double limit = 0;
   std::string detail;  // "closest miss: stage 0 on V100_16 needs 17.8 GiB of 14.7 GiB"

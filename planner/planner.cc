@@ -20,8 +20,8 @@ absl::StatusOr<PlanOutcome> FindPlan(const ir::Problem& problem, const sim::Cost
   }
   const absl::Status verified = ir::VerifyPlan(problem, result.best->plan, result.best->report);
   SAIL_CHECK(verified.ok()) << verified.ToString();
-  return PlanOutcome(Feasible{.plan = std::move(result.best->plan), .report = std::move(result.best->report),
-                              .candidates = result.candidates});
+  return PlanOutcome(Feasible{
+      .plan = std::move(result.best->plan), .report = std::move(result.best->report), .candidates = result.candidates});
 }
 
 }  // namespace sail::planner

@@ -13,8 +13,8 @@ struct PlannerOptions {
   int64_t work_budget = 150'000;
 };
 
-// The best plan of the plan space (docs/planner.md) under `costs`. Every plan has passed ir::VerifyPlan; a search result
-// that does not is a bug of ours (SAIL_CHECK). Errors only for a broken problem.
+// The best plan found in the plan space (docs/planner.md) under `costs`. Every plan has passed ir::VerifyPlan; a search
+// result that does not is a bug of ours (SAIL_CHECK). Errors only for a broken problem.
 absl::StatusOr<PlanOutcome> FindPlan(const ir::Problem& problem, const sim::CostModel& costs,
                                      const PlannerOptions& options);
 

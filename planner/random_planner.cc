@@ -17,8 +17,8 @@ class PlanDrawer {
   PlanDrawer(const ir::Problem& problem, Rng& rng) : problem_(problem), rng_(rng) {
     // A plan has one backend: that of a pool drawn.
     const auto& pools = problem.cluster.pools;
-    const auto backend = problem.cluster.gpu(ir::PoolId(static_cast<int>(rng.Below(static_cast<int64_t>(pools.size())))))
-                             .backend;
+    const auto drawn = static_cast<int>(rng.Below(static_cast<int64_t>(pools.size())));
+    const ir::Backend backend = problem.cluster.gpu(ir::PoolId(drawn)).backend;
     for (int p = 0; p < static_cast<int>(pools.size()); ++p) {
       if (problem.cluster.gpu(ir::PoolId(p)).backend != backend) continue;
       for (int node = 0; node < pools[p].quota; ++node) nodes_.push_back({ir::PoolId(p), node, 0});

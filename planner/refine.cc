@@ -12,8 +12,8 @@
 namespace sail::planner {
 namespace {
 
-constexpr int kSmallGpus = 16;         // up to here every pipeline is also changed alone
-constexpr int kPromisingShapes = 48;   // tried by add and replace
+constexpr int kSmallGpus = 16;        // up to here every pipeline is also changed alone
+constexpr int kPromisingShapes = 48;  // tried by add and replace
 
 int MicroIndex(const StageTable& table, int micro_batch) {
   const std::vector<int>& sizes = table.problem().job.micro_batches;
@@ -27,12 +27,12 @@ int SlotOf(const StageTable& table, const ir::Stage& stage) {
 bool IsSameNode(const ir::TensorGroup& a, const ir::TensorGroup& b) { return a.pool == b.pool && a.node == b.node; }
 
 bool IsAlike(const ir::Pipeline& a, const ir::Pipeline& b) {
-  return a.micro_batch == b.micro_batch &&
-         std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(),
-                    [](const ir::Stage& x, const ir::Stage& y) {
-                      return x.last_layer == y.last_layer && x.group.pool == y.group.pool &&
-                             x.group.degree() == y.group.degree();
-                    });
+  return a.micro_batch == b.micro_batch && std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(),
+                                                      b.stages.end(), [](const ir::Stage& x, const ir::Stage& y) {
+                                                        return x.last_layer == y.last_layer &&
+                                                               x.group.pool == y.group.pool &&
+                                                               x.group.degree() == y.group.degree();
+                                                      });
 }
 
 }  // namespace
@@ -109,9 +109,8 @@ std::vector<Refiner::Class> Refiner::Classes() const {
   const std::vector<ir::Pipeline>& pipelines = current_.plan.pipelines;
   std::vector<Class> classes;
   for (int p = 0; p < static_cast<int>(pipelines.size()); ++p) {
-    const auto it = std::find_if(classes.begin(), classes.end(), [&](const Class& c) {
-      return IsAlike(pipelines[c.members.front()], pipelines[p]);
-    });
+    const auto it = std::find_if(classes.begin(), classes.end(),
+                                 [&](const Class& c) { return IsAlike(pipelines[c.members.front()], pipelines[p]); });
     if (it != classes.end()) {
       it->members.push_back(p);
     } else {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kMaxNodeCombinations = 40;  // up to here all of them
 constexpr size_t kMaxPoolSets = 15;
-constexpr size_t kSimpleSeeds = 40;           // kept by each of two rankings
-constexpr size_t kFewShapes = 120;            // up to here all pairs
+constexpr size_t kSimpleSeeds = 40;  // kept by each of two rankings
+constexpr size_t kFewShapes = 120;   // up to here all pairs
 
 // Node counts by pool to search within.
 std::vector<std::vector<int>> PartsOf(const std::vector<int>& quotas) {
@@ -213,10 +213,10 @@ class SeedMaker {
     for (int micro = 0; micro < static_cast<int>(table_.problem().job.micro_batches.size()); ++micro) {
       if (micro == shape.micro) continue;
       // Shapes are sorted by (micro, gpus, bottleneck).
-      const auto it = std::lower_bound(shapes_.begin(), shapes_.end(), std::tie(micro, shape.gpus),
-                                       [](const PipelineShape& a, const std::tuple<const int&, const std::vector<int>&>& b) {
-                                         return std::tie(a.micro, a.gpus) < b;
-                                       });
+      const auto key = std::tie(micro, shape.gpus);
+      const auto it = std::partition_point(shapes_.begin(), shapes_.end(), [&](const PipelineShape& other) {
+        return std::tie(other.micro, other.gpus) < key;
+      });
       if (it != shapes_.end() && it->micro == micro && it->gpus == shape.gpus) {
         others.push_back(static_cast<int>(it - shapes_.begin()));
       }

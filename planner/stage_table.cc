@@ -10,7 +10,9 @@ Ends EndsOf(int first_layer, int last_layer, int layers) {
 
 StageTable::StageTable(const ir::Problem& problem, const sim::CostModel& costs, const std::vector<int>& quotas,
                        MemoryRule memory)
-    : problem_(problem), costs_(costs), layers_(problem.model.layer_count()),
+    : problem_(problem),
+      costs_(costs),
+      layers_(problem.model.layer_count()),
       micro_count_(problem.job.micro_batches.size()) {
   for (const int depth : problem.job.pipeline_depths) {
     if (depth <= layers_) max_depth_ = std::max(max_depth_, depth);
@@ -49,8 +51,11 @@ int StageTable::SlotIndex(const Slot& slot) const {
 sim::StageShape StageTable::Shape(int slot, int micro, Ends ends, int count) const {
   const bool at_end = ends == Ends::kLast || ends == Ends::kBoth;
   const int first = ends == Ends::kFirst ? 0 : at_end ? layers_ - count : 1;
-  return {.first_layer = first, .last_layer = first + count - 1, .pool = slots_[slot].pool,
-          .tensor = slots_[slot].tensor, .micro_batch = problem_.job.micro_batches[micro]};
+  return {.first_layer = first,
+          .last_layer = first + count - 1,
+          .pool = slots_[slot].pool,
+          .tensor = slots_[slot].tensor,
+          .micro_batch = problem_.job.micro_batches[micro]};
 }
 
 StageTable::Row StageTable::MakeRow(int slot, int micro, Ends ends, MemoryRule memory) const {

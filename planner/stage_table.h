@@ -1,7 +1,7 @@
 // Time and memory of every stage the search can form, as arrays over layer counts.
 //
-// Layers of one kind are equal, so a stage is known by its tensor group, micro-batch, number of layers and by whether it
-// holds the first and the last layer: O(L) entries per tensor group and micro-batch, not O(L²).
+// Layers of one kind are equal, so a stage is known by its tensor group, micro-batch, number of layers and by whether
+// it holds the first and the last layer: O(L) entries per tensor group and micro-batch, not O(L²).
 #pragma once
 
 #include <utility>

@@ -22,7 +22,8 @@ absl::StatusOr<Json> ParseJson(absl::string_view text, absl::string_view what) {
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key) {
       const std::string& key = parsed.get_ref<const std::string&>();
-      if (!keys.back().insert(key).second && problem.empty()) problem = absl::StrCat("key \"", key, "\" is given twice");
+      if (!keys.back().insert(key).second && problem.empty())
+        problem = absl::StrCat("key \"", key, "\" is given twice");
     }
     if (depth > kMaxDepth && problem.empty()) problem = absl::StrCat("nested deeper than ", kMaxDepth, " levels");
     return problem.empty();
@@ -110,7 +111,8 @@ void ObjectReader::Get(absl::string_view key, std::vector<int>* out) {
   if (!value->is_array()) return Fail(key, "expected a list of integers");
   out->clear();
   for (const Json& element : *value) {
-    const bool in_int64 = element.is_number_integer() && (!element.is_number_unsigned() || element.get<uint64_t>() <= INT64_MAX);
+    const bool in_int64 =
+        element.is_number_integer() && (!element.is_number_unsigned() || element.get<uint64_t>() <= INT64_MAX);
     const bool fits = in_int64 && element.get<int64_t>() >= std::numeric_limits<int>::min() &&
                       element.get<int64_t>() <= std::numeric_limits<int>::max();
     if (!fits) return Fail(key, "expected a list of integers");

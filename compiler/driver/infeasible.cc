@@ -32,8 +32,8 @@ void DescribeConstraint(const LoweredJob& job, const ir::Constraint& constraint,
     return;
   }
   diagnostic.secondary.push_back({PlaceOf(job, constraint.name),
-                                  absl::StrCat("best reachable in this conflict: ",
-                                               MetricText(constraint.metric, best), " (needs", relation, limit, ")")});
+                                  absl::StrCat("best reachable in this conflict: ", MetricText(constraint.metric, best),
+                                               " (needs", relation, limit, ")")});
   diagnostic.helps.push_back(
       absl::StrCat("this removes the conflict: ", constraint.name, ": ", ir::ToString(constraint.metric), relation,
                    MetricText(constraint.metric, best, constraint.at_most ? Round::kUp : Round::kDown),

@@ -9,7 +9,8 @@ int64_t PaddedVocab(const Model& model, int multiple) { return (model.vocab + mu
 // Derivations (h hidden, f feed-forward, v padded vocabulary, e embedding width, p position rows, t tensor degree):
 //   embedding  word table v·e sharded by rows; positions p·h replicated; e->h projection replicated when e != h.
 //   block      two norms 4h replicated; qkv weight 3h² and bias 3h sharded by heads; attention output weight h² sharded
-//              by rows, bias h replicated; up weight h·f and bias f sharded; down weight f·h sharded, bias h replicated.
+//              by rows, bias h replicated; up weight h·f and bias f sharded; down weight f·h sharded, bias h
+//              replicated.
 //   head       final norm 2h replicated (pre-norm only); h->e projection replicated when e != h; table v·e sharded.
 LayerParameters ParametersOnRank(const Model& model, LayerKind kind, int tensor, int vocab_multiple) {
   const int64_t h = model.hidden;

@@ -34,7 +34,7 @@ void GetBytes(ObjectReader& reader, absl::string_view key, Bytes* out) {
 }
 
 constexpr int kLargestMicroBatch = 65'536;  // as in the language
-constexpr double kLargest = 1e18;  // of any quantity in base units; keeps sums and products finite
+constexpr double kLargest = 1e18;           // of any quantity in base units; keeps sums and products finite
 
 // A finite number above zero: times, and speeds that something is divided by.
 template <class T>
@@ -129,7 +129,8 @@ absl::StatusOr<Job> ParseJob(const Json& json, std::string path) {
   CheckRange(reader, "global_batch", static_cast<double>(job.global_batch), 1, 1e9);
   CheckRange(reader, "steps", static_cast<double>(job.steps), 1, 1e12);
   CheckRange(reader, "memory_limit", job.memory_limit, 0, 1);
-  for (const int micro_batch : job.micro_batches) CheckRange(reader, "micro_batches", micro_batch, 1, kLargestMicroBatch);
+  for (const int micro_batch : job.micro_batches)
+    CheckRange(reader, "micro_batches", micro_batch, 1, kLargestMicroBatch);
   for (const int degree : job.tensor_degrees) CheckRange(reader, "tensor_degrees", degree, 1, 1024);
   SAIL_RETURN_IF_ERROR(ForEach(reader, "objective", [&](ObjectReader& element) {
     ObjectiveTerm& term = job.objective.emplace_back();
@@ -178,9 +179,9 @@ absl::StatusOr<Model> ParseModel(const Json& json, std::string path) {
                                model.position_rows, int64_t{model.blocks}}) {
     CheckRange(reader, "hidden", static_cast<double>(extent), 1, static_cast<double>(kMost));
   }
-  const bool sound = model.blocks >= 1 && model.hidden >= 1 && model.heads >= 1 &&
-                     model.hidden % model.heads == 0 && model.feed_forward >= 1 && model.seq_len >= 1 &&
-                     model.vocab >= 1 && model.embedding_width >= 1 && model.position_rows >= model.seq_len;
+  const bool sound = model.blocks >= 1 && model.hidden >= 1 && model.heads >= 1 && model.hidden % model.heads == 0 &&
+                     model.feed_forward >= 1 && model.seq_len >= 1 && model.vocab >= 1 && model.embedding_width >= 1 &&
+                     model.position_rows >= model.seq_len;
   if (!sound) reader.Fail("blocks", "impossible model shape");
   SAIL_RETURN_IF_ERROR(reader.Finish());
   return model;
@@ -210,7 +211,8 @@ absl::Status ParseHardware(ObjectReader& reader, Cluster& cluster) {
     element.Get("gpus_per_node", &machine.gpus_per_node);
     CheckRange(element, "gpus_per_node", machine.gpus_per_node, 1, 1024);
     GetQuantity(element, "intra_node_bytes_per_s", &machine.intra_node);
-    CheckRange(element, "intra_node_bytes_per_s", machine.intra_node.value(), machine.gpus_per_node > 1 ? 1 : 0, kLargest);
+    CheckRange(element, "intra_node_bytes_per_s", machine.intra_node.value(), machine.gpus_per_node > 1 ? 1 : 0,
+               kLargest);
     GetOptional(element, "nic_bytes_per_s", &machine.nic);
     return absl::OkStatus();
   });

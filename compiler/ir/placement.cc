@@ -14,7 +14,11 @@ Placement::Placement(const Plan& plan) {
     for (int s = 0; s < static_cast<int>(pipeline.stages.size()); ++s) {
       const TensorGroup& group = pipeline.stages[s].group;
       for (int t = 0; t < group.degree(); ++t) {
-        ranks_.push_back({.pool = group.pool, .node = group.node, .gpu = group.gpus[t], .pipeline = p, .stage = s,
+        ranks_.push_back({.pool = group.pool,
+                          .node = group.node,
+                          .gpu = group.gpus[t],
+                          .pipeline = p,
+                          .stage = s,
                           .tensor_rank = t});
       }
     }
@@ -95,7 +99,10 @@ std::vector<GradientGroup> GradientGroups(const Model& model, const Plan& plan, 
     if (!tied) {
       const int shards = LargestDegree(plan, placement, layer);
       for (int k = 0; k < shards; ++k) {
-        groups.push_back({.scope = GradientScope::kLayerSharded, .layer = layer, .shard = k, .shards = shards,
+        groups.push_back({.scope = GradientScope::kLayerSharded,
+                          .layer = layer,
+                          .shard = k,
+                          .shards = shards,
                           .owners = ShardOwners(plan, placement, {layer}, k, shards)});
       }
     }
@@ -114,7 +121,10 @@ std::vector<GradientGroup> GradientGroups(const Model& model, const Plan& plan, 
       const int head = model.layer_count() - 1;
       const int shards = std::max(LargestDegree(plan, placement, 0), LargestDegree(plan, placement, head));
       for (int k = 0; k < shards; ++k) {
-        groups.push_back({.scope = GradientScope::kTiedEmbedding, .layer = 0, .shard = k, .shards = shards,
+        groups.push_back({.scope = GradientScope::kTiedEmbedding,
+                          .layer = 0,
+                          .shard = k,
+                          .shards = shards,
                           .owners = ShardOwners(plan, placement, {0, head}, k, shards)});
       }
     }

@@ -161,9 +161,8 @@ namespace {
 Json StageJson(const StageReport& stage) {
   Json memory = Json::array();
   for (const MemoryTerm& term : stage.memory) {
-    memory.push_back({{"what", term.what},
-                      {"bytes", term.bytes.value()},
-                      {"provenance", Text(ToString(term.provenance))}});
+    memory.push_back(
+        {{"what", term.what}, {"bytes", term.bytes.value()}, {"provenance", Text(ToString(term.provenance))}});
   }
   return {{"pipeline", stage.pipeline},
           {"stage", stage.stage},

@@ -121,7 +121,8 @@ absl::Status VerifyStages(const Problem& problem, const Plan& plan, const Report
       Bytes sum = Bytes::Zero();
       for (const MemoryTerm& term : stage.memory) sum += term.bytes;
       if (sum != stage.memory_total) {
-        return Fault(where, ": memory terms sum to ", sum.value(), " bytes, the total says ", stage.memory_total.value());
+        return Fault(where, ": memory terms sum to ", sum.value(), " bytes, the total says ",
+                     stage.memory_total.value());
       }
       const Gpu& gpu = problem.cluster.gpu(plan.pipelines[p].stages[s].group.pool);
       const double usable = static_cast<double>(gpu.memory.value()) * gpu.usable_memory;

@@ -90,7 +90,8 @@ class Loader {
     }
     if (importer.is_standard) return NotFound(import, key, StandardNames());
     auto text = files_.Read(key, kLargestRead);
-    if (!text.ok()) return NotFound(import, key, {absl::StrCat("tried `", key, "`"), std::string(text.status().message())});
+    if (!text.ok())
+      return NotFound(import, key, {absl::StrCat("tried `", key, "`"), std::string(text.status().message())});
     return Parse(key, key, DirectoryOf(local), /*is_standard=*/false, *std::move(text));
   }
 

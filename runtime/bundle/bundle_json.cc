@@ -107,7 +107,8 @@ absl::Status CheckTokens(const Bundle& bundle) {
 absl::Status CheckPositive(absl::string_view name, Seconds value) {
   constexpr Seconds kMost(1e7);  // four months; larger values are mistakes and would overflow the clocks
   if (value > Seconds(0) && value <= kMost) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("bundle.", name, ": expected seconds above 0 and up to ", kMost.value()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("bundle.", name, ": expected seconds above 0 and up to ", kMost.value()));
 }
 
 }  // namespace

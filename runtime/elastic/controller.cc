@@ -211,7 +211,8 @@ std::optional<Cause> Controller::CurrentCause() {
   if (cause && cause->certain) return cause;
   if (const std::optional<Cause> lost = LostAgent()) return lost;
   if (cause) {
-    const bool all_ended = std::all_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.exit.has_value(); });
+    const bool all_ended =
+        std::all_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.exit.has_value(); });
     if (all_ended) return cause;  // nothing more will be heard
     if (blame_deadline_ == Clock::time_point::max()) blame_deadline_ = Clock::now() + kBlameWindow;
     return Clock::now() < blame_deadline_ ? std::nullopt : cause;

@@ -62,10 +62,10 @@ TEST(SearchProperty, EqualsTheExhaustiveOptimum) {
     largest = std::max(largest, gap);
     if (gap == 0) ++equal;
   }
-  std::cout << equal << " of " << kInstances << " equal the optimum (" << infeasible << " of them infeasible), largest gap "
-            << largest << "\n";
+  std::cout << equal << " of " << kInstances << " equal the optimum (" << infeasible
+            << " of them infeasible), largest gap " << largest << "\n";
   EXPECT_GE(equal, kLeastEqualShare * kInstances);
-  EXPECT_GE(infeasible, kInstances / 20);       // the generator draws both kinds
+  EXPECT_GE(infeasible, kInstances / 20);  // the generator draws both kinds
   EXPECT_LE(infeasible, kInstances / 2);
 }
 

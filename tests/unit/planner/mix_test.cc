@@ -18,8 +18,7 @@ using ::testing::UnorderedElementsAre;
 // max 3x + 5y with x <= 4, 2y <= 12, 3x + 2y <= 18 (the textbook example of Dantzig's method): x = 2, y = 6, value 36;
 // prices 0, 3/2 and 1.
 TEST(PackingLp, SolvesATextbookExample) {
-  const PackingSolution solution =
-      Solve({.capacity = {4, 12, 18}, .use = {1, 0, 3, /**/ 0, 2, 2}, .value = {3, 5}});
+  const PackingSolution solution = Solve({.capacity = {4, 12, 18}, .use = {1, 0, 3, /**/ 0, 2, 2}, .value = {3, 5}});
   EXPECT_DOUBLE_EQ(solution.value, 36);
   ASSERT_EQ(solution.columns.size(), 2U);
   EXPECT_DOUBLE_EQ(solution.columns[0].second, 2);
@@ -58,7 +57,9 @@ TEST(PackingLp, IsOptimalOnRandomInstances) {
 
 // Speeds 1 and 2 samples a second, 9 samples: 3 and 6 take 3 s each.
 TEST(ShareSamples, SharesBySpeed) {
-  EXPECT_THAT(ShareSamples({{.micro_batch = 1, .bottleneck = 1, .latency = 1}, {.micro_batch = 1, .bottleneck = 0.5, .latency = 0.5}}, 9),
+  EXPECT_THAT(ShareSamples({{.micro_batch = 1, .bottleneck = 1, .latency = 1},
+                            {.micro_batch = 1, .bottleneck = 0.5, .latency = 0.5}},
+                           9),
               Optional(ElementsAre(3, 6)));
 }
 
@@ -73,8 +74,10 @@ TEST(ShareSamples, BatchTruncate) {
 
 // 7 = 2 + 2 + 3 is the only way to make 7 of micro-batches of 2 and 3 with at least one each.
 TEST(ShareSamples, CombinesUnequalSizesExactly) {
-  EXPECT_THAT(ShareSamples({{.micro_batch = 2, .bottleneck = 1, .latency = 1}, {.micro_batch = 3, .bottleneck = 1, .latency = 1}}, 7),
-              Optional(ElementsAre(2, 1)));
+  EXPECT_THAT(
+      ShareSamples(
+          {{.micro_batch = 2, .bottleneck = 1, .latency = 1}, {.micro_batch = 3, .bottleneck = 1, .latency = 1}}, 7),
+      Optional(ElementsAre(2, 1)));
 }
 
 TEST(ShareSamples, KnowsWhatCannotBeShared) {
@@ -83,18 +86,20 @@ TEST(ShareSamples, KnowsWhatCannotBeShared) {
   EXPECT_EQ(ShareSamples({twos, twos}, 2), std::nullopt);  // one pipeline would idle
   PipelineRate full = twos;
   full.max_micro_batches = 3;
-  EXPECT_EQ(ShareSamples({full}, 8), std::nullopt);        // memory
+  EXPECT_EQ(ShareSamples({full}, 8), std::nullopt);  // memory
   EXPECT_THAT(ShareSamples({full}, 6), Optional(ElementsAre(3)));
 }
 
 PipelineShape Shape(double bottleneck, std::vector<int> gpus) {
-  return {.slots = {}, .counts = {}, .rate = {.micro_batch = 1, .bottleneck = bottleneck, .latency = bottleneck},
+  return {.slots = {},
+          .counts = {},
+          .rate = {.micro_batch = 1, .bottleneck = bottleneck, .latency = bottleneck},
           .gpus = std::move(gpus)};
 }
 
 // Pool 0 has 4 GPUs, pool 1 has 2. A pipeline of two GPUs of pool 0 takes 1 s a sample, of one each 0.9 s, of two of
-// pool 1 3 s. Both mixed pipelines and one pure make 100 samples in T with 2·T/0.9 + T/1 = 100: T = 31; two pure and one
-// slow need T = 42.9.
+// pool 1 3 s. Both mixed pipelines and one pure make 100 samples in T with 2·T/0.9 + T/1 = 100: T = 31; two pure and
+// one slow need T = 42.9.
 TEST(FindMix, CombinesPoolsWhereThatIsBest) {
   const std::vector<PipelineShape> shapes = {Shape(1, {2, 0}), Shape(0.9, {1, 1}), Shape(3, {0, 2})};
   const MixProblem problem{.shapes = &shapes, .use = {2, 0, 1, 1, 0, 2}, .rows = 2, .global_batch = 100};

@@ -8,10 +8,10 @@
 namespace sail::planner {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::Optional;
 using test::FakeCostModel;
 using test::FakeProblem;
+using ::testing::ElementsAre;
+using ::testing::Optional;
 
 constexpr int64_t kPlenty = 1'000'000;
 
@@ -31,8 +31,8 @@ TEST(CutChain, LayersDropped) {
   EXPECT_THAT(CutChain(table, 0, {0, 0, 0, 0}, {0, 0, 0, 0}, 4), Optional(ElementsAre(8, 8, 7, 7)));
 }
 
-// A layer takes 1 s on pool 0 and 3 s on pool 1: with n layers on the slow one the bottleneck is max(8 − n, 3n), least for
-// n = 2. Cutting by count would give 4 + 4 and 12 s.
+// A layer takes 1 s on pool 0 and 3 s on pool 1: with n layers on the slow one the bottleneck is max(8 − n, 3n), least
+// for n = 2. Cutting by count would give 4 + 4 and 12 s.
 TEST(CutChain, CutsByTimeNotByCount) {
   const ir::Problem problem = FakeProblem(8, {{}, {}}, 8);
   const FakeCostModel costs(problem, {1, 3}, {kPlenty, kPlenty}, 0);

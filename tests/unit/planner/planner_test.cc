@@ -14,10 +14,10 @@
 namespace sail::planner {
 namespace {
 
-using ::testing::HasSubstr;
 using ir::Metric;
 using test::FakeCostModel;
 using test::FakeProblem;
+using ::testing::HasSubstr;
 
 constexpr int64_t kPlenty = 1'000'000;
 constexpr double kUsdPerSecond = 3600;  // as USD/h
@@ -52,8 +52,8 @@ TEST(FindPlan, LayersDropped) {
   EXPECT_EQ(*std::max_element(layers.begin(), layers.end()), 8);
 }
 
-// Micro-batches of 6 fit on the small GPU, of 12 on the large one (6 layers · (1 + b) bytes), which is twice as fast: 36 s
-// each. The large one alone would need 54 s.
+// Micro-batches of 6 fit on the small GPU, of 12 on the large one (6 layers · (1 + b) bytes), which is twice as fast:
+// 36 s each. The large one alone would need 54 s.
 TEST(FindPlan, Mem8_16) {
   ir::Problem problem = FakeProblem(6, {{}, {}}, 18);
   problem.job.micro_batches = {6, 12};
@@ -68,8 +68,8 @@ TEST(FindPlan, Mem8_16) {
   EXPECT_DOUBLE_EQ(found.report.iteration.value(), 36);
 }
 
-// Two stages of 8 layers: the first needs 3 bytes a layer, the second 2. With 16 and 6 bytes of memory 5 + 3 fits, large GPU
-// first; 4 + 4 overflows the small one, small first allows 2 + 6 only, which is slower.
+// Two stages of 8 layers: the first needs 3 bytes a layer, the second 2. With 16 and 6 bytes of memory 5 + 3 fits,
+// large GPU first; 4 + 4 overflows the small one, small first allows 2 + 6 only, which is slower.
 TEST(FindPlan, MemShards) {
   ir::Problem problem = FakeProblem(8, {{}, {}}, 4);
   problem.job.pipeline_depths = {2};
@@ -135,8 +135,8 @@ TEST(FindPlan, PaysWholeNodes) {
   EXPECT_EQ(found.report.gpus, 2 * found.report.nodes);
 }
 
-// Terms after the first decide among equals: 2, 3 or 4 GPUs of one speed process 4 samples of 6 s in 12, 12 and 6 s; when
-// time may not fall below 12 s, the cheaper of the equally fast plans wins.
+// Terms after the first decide among equals: 2, 3 or 4 GPUs of one speed process 4 samples of 6 s in 12, 12 and 6 s;
+// when time may not fall below 12 s, the cheaper of the equally fast plans wins.
 TEST(FindPlan, IsLexicographic) {
   ir::Problem problem = FakeProblem(6, {{.nodes = 4}}, 4);
   problem.job.pipeline_depths = {1};
@@ -176,8 +176,8 @@ const ConflictingLimit* FindLimit(const Infeasible& infeasible, const std::strin
   return nullptr;
 }
 
-// 6 layers on two GPUs of 5 bytes: the best cut is 3 + 3 with one micro-batch in flight on each, 2 bytes a layer, and the
-// first stage needs 9 with two.
+// 6 layers on two GPUs of 5 bytes: the best cut is 3 + 3 with one micro-batch in flight on each, 2 bytes a layer, and
+// the first stage needs 9 with two.
 TEST(Infeasible, NamesMemoryWithTheClosestMiss) {
   ir::Problem problem = FakeProblem(6, {{.nodes = 2}}, 4);
   const FakeCostModel costs(problem, {1}, {5}, 0);
@@ -189,8 +189,8 @@ TEST(Infeasible, NamesMemoryWithTheClosestMiss) {
   EXPECT_THAT(none.limits[0].detail, HasSubstr("on gpu_a needs"));
 }
 
-// A sample takes 6 s, so n nodes at 1 USD/s process 4 samples in 24, 12, 12 and 6 s. Within 7 s they must be four, within
-// 2 USD/s two. The limit on GPUs is in nobody's way.
+// A sample takes 6 s, so n nodes at 1 USD/s process 4 samples in 24, 12, 12 and 6 s. Within 7 s they must be four,
+// within 2 USD/s two. The limit on GPUs is in nobody's way.
 TEST(Infeasible, NamesTheLimitsInConflictOnly) {
   ir::Problem problem = FakeProblem(6, {{.nodes = 4, .price = kUsdPerSecond}}, 4);
   problem.job.pipeline_depths = {1};

@@ -26,9 +26,7 @@ class Files : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
   std::string Path(const std::string& name) const { return directory_ + "/" + name; }
-  int FileCount() const {
-    return static_cast<int>(std::distance(std::filesystem::directory_iterator(directory_), {}));
-  }
+  int FileCount() const { return static_cast<int>(std::distance(std::filesystem::directory_iterator(directory_), {})); }
   std::string directory_;
 };
 
@@ -89,9 +87,7 @@ TEST(JoinPath, FoldsDots) {
   EXPECT_EQ(DirectoryOf("b.sail"), "");
 }
 
-TEST(Json, CanonicalText) {
-  EXPECT_EQ(DumpJson({{"b", 1}, {"a", 0.1}}), "{\n  \"a\": 0.1,\n  \"b\": 1\n}\n");
-}
+TEST(Json, CanonicalText) { EXPECT_EQ(DumpJson({{"b", 1}, {"a", 0.1}}), "{\n  \"a\": 0.1,\n  \"b\": 1\n}\n"); }
 
 TEST(Json, RejectsDuplicateKeysTrailingTextAndDepth) {
   EXPECT_THAT(std::string(ParseJson("{\"a\":1,\"a\":2}", "x").status().message()), HasSubstr("given twice"));
@@ -136,7 +132,8 @@ TEST(Units, OnlyMeaningfulOperationsExist) {
 }
 
 TEST(UnitsDeathTest, BytesOverflowIsAnInternalError) {
-  EXPECT_EXIT({ [[maybe_unused]] const Bytes b = Bytes(INT64_MAX) + Bytes(1); }, testing::ExitedWithCode(70), "internal error");
+  EXPECT_EXIT({ [[maybe_unused]] const Bytes b = Bytes(INT64_MAX) + Bytes(1); }, testing::ExitedWithCode(70),
+              "internal error");
 }
 
 }  // namespace

@@ -6,8 +6,15 @@ namespace sail::ir {
 namespace {
 
 Model Gpt2() {
-  return {.name = "gpt2", .blocks = 12, .hidden = 768, .heads = 12, .feed_forward = 3072, .seq_len = 1024, .vocab = 50257,
-          .embedding_width = 768, .position_rows = 1024};
+  return {.name = "gpt2",
+          .blocks = 12,
+          .hidden = 768,
+          .heads = 12,
+          .feed_forward = 3072,
+          .seq_len = 1024,
+          .vocab = 50257,
+          .embedding_width = 768,
+          .position_rows = 1024};
 }
 
 TEST(Model, Gpt2HasItsPublishedParameterCount) { EXPECT_EQ(TotalParameters(Gpt2()), 124'439'808); }

@@ -40,7 +40,8 @@ std::vector<GradientGroup> GroupsOf(const std::vector<GradientGroup>& groups, Gr
 // shard 0 = all of rank 0's half and the first half of rank 4's whole; shard 1 = rank 1 and the second half.
 TEST(GradientGroups, CutsAtTheFinestTensorDegree) {
   const Plan plan = SmallPlan();
-  const auto groups = GroupsOf(GradientGroups(SmallProblem().model, plan, Placement(plan)), GradientScope::kLayerSharded, 1);
+  const auto groups =
+      GroupsOf(GradientGroups(SmallProblem().model, plan, Placement(plan)), GradientScope::kLayerSharded, 1);
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_THAT(groups[0].owners, ElementsAre(GradientOwner{Rank(0), 0, 1}, GradientOwner{Rank(4), 0, 2}));
   EXPECT_THAT(groups[1].owners, ElementsAre(GradientOwner{Rank(1), 0, 1}, GradientOwner{Rank(4), 1, 2}));
@@ -48,7 +49,8 @@ TEST(GradientGroups, CutsAtTheFinestTensorDegree) {
 
 TEST(GradientGroups, ReplicatedParametersHaveOneOwnerPerPipeline) {
   const Plan plan = SmallPlan();
-  const auto groups = GroupsOf(GradientGroups(SmallProblem().model, plan, Placement(plan)), GradientScope::kLayerReplicated, 4);
+  const auto groups =
+      GroupsOf(GradientGroups(SmallProblem().model, plan, Placement(plan)), GradientScope::kLayerReplicated, 4);
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_THAT(groups[0].owners, ElementsAre(GradientOwner{Rank(2), 0, 1}, GradientOwner{Rank(4), 0, 1}));
 }
@@ -56,13 +58,15 @@ TEST(GradientGroups, ReplicatedParametersHaveOneOwnerPerPipeline) {
 // Case tied-missing: the word embedding is summed over the first and the last stage; rank 4 holds both layers, once.
 TEST(GradientGroups, TiedEmbeddingSpansFirstAndLastStage) {
   const Plan plan = SmallPlan();
-  const auto groups = GroupsOf(GradientGroups(SmallProblem().model, plan, Placement(plan)), GradientScope::kTiedEmbedding, 0);
+  const auto groups =
+      GroupsOf(GradientGroups(SmallProblem().model, plan, Placement(plan)), GradientScope::kTiedEmbedding, 0);
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_THAT(groups[0].owners,
               ElementsAre(GradientOwner{Rank(0), 0, 1}, GradientOwner{Rank(2), 0, 1}, GradientOwner{Rank(4), 0, 2}));
   EXPECT_THAT(groups[1].owners,
               ElementsAre(GradientOwner{Rank(1), 0, 1}, GradientOwner{Rank(3), 0, 1}, GradientOwner{Rank(4), 1, 2}));
-  EXPECT_TRUE(GroupsOf(GradientGroups(SmallProblem().model, plan, Placement(plan)), GradientScope::kLayerSharded, 5).empty());
+  EXPECT_TRUE(
+      GroupsOf(GradientGroups(SmallProblem().model, plan, Placement(plan)), GradientScope::kLayerSharded, 5).empty());
 }
 
 TEST(GradientGroups, UntiedHeadIsALayerOfItsOwn) {

@@ -59,8 +59,9 @@ TEST(PlanFile, RejectsWhatIsNoPlan) {
                  "version 2.0 is not readable");
   ExpectRejected(absl::StrReplaceAll(SmallFile(), {{"\"kind\": \"sailplan\"", "\"kind\": \"sailplan\", \"extra\": 1"}}),
                  absl::StatusCode::kInvalidArgument, "extra: unknown field");
-  ExpectRejected(absl::StrReplaceAll(SmallFile(), {{"\"kind\": \"sailplan\"", "\"kind\": \"sailplan\", \"kind\": \"x\""}}),
-                 absl::StatusCode::kInvalidArgument, "\"kind\" is given twice");
+  ExpectRejected(
+      absl::StrReplaceAll(SmallFile(), {{"\"kind\": \"sailplan\"", "\"kind\": \"sailplan\", \"kind\": \"x\""}}),
+      absl::StatusCode::kInvalidArgument, "\"kind\" is given twice");
 }
 
 TEST(PlanFile, TruncatedAtAnyLengthIsAnErrorAndNoCrash) {

@@ -75,11 +75,18 @@ INSTANTIATE_TEST_SUITE_P(
         Corruption{"gpu_not_in_node", [](auto&, auto& plan, auto&) { StageAt(plan, 1, 0).group.gpus = {2}; },
                    "uses GPU 2 of a node with 2 GPUs"},
         // Case dup-gpu.
-        Corruption{"gpu_twice", [](auto&, auto& plan, auto&) { StageAt(plan, 0, 1).group.gpus = {1, 2}; },
+        Corruption{"gpu_twice",
+                   [](auto&, auto& plan, auto&) {
+                     StageAt(plan, 0, 1).group.gpus = {1, 2};
+                   },
                    "GPU 1 of node 0 in pool fast is used twice"},
-        Corruption{"gpus_unordered", [](auto&, auto& plan, auto&) { StageAt(plan, 0, 1).group.gpus = {3, 2}; },
+        Corruption{"gpus_unordered",
+                   [](auto&, auto& plan, auto&) {
+                     StageAt(plan, 0, 1).group.gpus = {3, 2};
+                   },
                    "ascending order"},
-        Corruption{"mixed_backends", [](auto& problem, auto&, auto&) { problem.cluster.gpus[1].backend = Backend::kCuda; },
+        Corruption{"mixed_backends",
+                   [](auto& problem, auto&, auto&) { problem.cluster.gpus[1].backend = Backend::kCuda; },
                    "mixes cuda and cpu"},
         Corruption{"memory_over_limit",
                    // 500 bytes, half usable, 92 % of that: 230. The stage needs 240.
@@ -88,13 +95,15 @@ INSTANTIATE_TEST_SUITE_P(
                      report.stages[2].memory_total = Bytes(240);
                    },
                    "pipeline 1 stage 0 needs 240 bytes of memory, the limit on little is 230"},
-        Corruption{"memory_terms_do_not_add_up", [](auto&, auto&, auto& report) { report.stages[0].memory_total = Bytes(1); },
+        Corruption{"memory_terms_do_not_add_up",
+                   [](auto&, auto&, auto& report) { report.stages[0].memory_total = Bytes(1); },
                    "memory terms sum to 100 bytes, the total says 1"},
         Corruption{"memory_limit_of_the_job", [](auto& problem, auto&, auto&) { problem.job.memory_limit = 0.05; },
                    "pipeline 0 stage 0 needs 100 bytes"},
         Corruption{"peak_memory_limit",
                    [](auto& problem, auto&, auto& report) {
-                     problem.job.constraints[0] = {.name = "price", .metric = Metric::kPeakMemory, .at_most = true, .limit = 0.05};
+                     problem.job.constraints[0] = {
+                         .name = "price", .metric = Metric::kPeakMemory, .at_most = true, .limit = 0.05};
                      report.peak_memory = 0.06;
                    },
                    "constraint 'price' does not hold: peak_memory is 0.06"},
@@ -106,7 +115,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "lacks constraint 'speed'"},
         Corruption{"report_of_another_plan", [](auto&, auto&, auto& report) { report.stages.pop_back(); },
                    "does not describe pipeline 1 stage 0"},
-        Corruption{"report_has_more_stages", [](auto&, auto&, auto& report) { report.stages.push_back(report.stages[0]); },
+        Corruption{"report_has_more_stages",
+                   [](auto&, auto&, auto& report) { report.stages.push_back(report.stages[0]); },
                    "more stages than the plan"},
         Corruption{"nodes_miscounted", [](auto&, auto&, auto& report) { report.nodes = 1; }, "counts 1 nodes"},
         Corruption{"no_iteration_time", [](auto&, auto&, auto& report) { report.iteration = Seconds(0); },
