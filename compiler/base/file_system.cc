@@ -93,10 +93,12 @@ bool RealFileSystem::Exists(const std::string& path) const { return access(path.
 absl::Status WriteFileAtomically(const std::string& link, absl::string_view contents) {
   // A link is followed, and what is no file is left alone: a rename would replace the link or the device itself.
   std::error_code error;
-  const std::string path =
-      std::filesystem::is_symlink(link, error) ? std::filesystem::canonical(link, error).string() : link;
+  std::string path = link;
+  if (std::filesystem::is_symlink(std::filesystem::symlink_status(link, error))) {
+    path = std::filesystem::weakly_canonical(link, error).string();
+  }
   struct stat target;
-  if (error || (stat(path.c_str(), &target) == 0 && !S_ISREG(target.st_mode))) {
+  if (stat(path.c_str(), &target) == 0 && !S_ISREG(target.st_mode)) {
     return absl::UnavailableError(absl::StrCat("cannot write '", link, "': it is not a regular file"));
   }
   if (HoldsExactly(path, contents)) return absl::OkStatus();
