@@ -1,6 +1,18 @@
 # Every third-party library, found once. docs/dependencies.md says why each is here.
 
 find_package(absl REQUIRED)
+# The package's targets are its twenty shared libraries. Loading them takes longer than checking a specification, so the
+# static ones that lie beside them are taken where there are any.
+get_property(imported_targets DIRECTORY PROPERTY IMPORTED_TARGETS)
+foreach(target IN LISTS imported_targets)
+  get_target_property(shared ${target} IMPORTED_LOCATION_NONE)
+  if(target MATCHES "^absl::" AND shared)
+    string(REGEX REPLACE "\\.so[.0-9]*$" ".a" static "${shared}")
+    if(EXISTS ${static})
+      set_target_properties(${target} PROPERTIES IMPORTED_LOCATION_NONE ${static})
+    endif()
+  endif()
+endforeach()
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(LLVM 14 REQUIRED CONFIG)

@@ -39,7 +39,7 @@ class Enumerator {
     for (int last = first_layer; last < problem_.model.layer_count(); ++last) {
       for (int p = 0; p < static_cast<int>(problem_.cluster.pools.size()); ++p) {
         for (const int tensor : job.tensor_degrees) {
-          if (problem_.model.heads % tensor != 0 || problem_.model.feed_forward % tensor != 0) continue;
+          if (!ir::CanDivide(problem_.model, tensor)) continue;
           pipeline.stages.push_back({.first_layer = first_layer,
                                      .last_layer = last,
                                      .group = {.pool = ir::PoolId(p), .gpus = std::vector<int>(tensor, 0)}});

@@ -41,6 +41,15 @@ bool ComesBefore(const ir::Pipeline& a, const ir::Pipeline& b) {
          std::make_tuple(b.stages.size(), b.micro_batch, b.micro_batches);
 }
 
+// The narrowest place that holds both groups.
+ir::Reach Span(const ir::Cluster& cluster, const ir::TensorGroup& a, const ir::TensorGroup& b) {
+  if (a.pool == b.pool && a.node == b.node) return ir::Reach::kNode;
+  const ir::ZoneId zone_a = cluster.pool(a.pool).zone, zone_b = cluster.pool(b.pool).zone;
+  if (zone_a == zone_b) return ir::Reach::kZone;
+  const bool same_region = cluster.zones[zone_a.index()].region == cluster.zones[zone_b.index()].region;
+  return same_region ? ir::Reach::kRegion : ir::Reach::kAny;
+}
+
 }  // namespace
 
 bool IsBetter(const Judged& a, const Judged& b) {
@@ -82,13 +91,32 @@ std::optional<Judged> Judge::Evaluate(ir::Plan plan) {
     return std::nullopt;
   }
   Judged judged{.plan = std::move(plan), .report = *std::move(report), .objective = {}};
-  judged.violation = Violation(judged.report);
+  judged.violation = Violation(judged.report) + Spread(judged.plan);
   is_goal_reached_ = scope_.goal == Goal::kFeasible && judged.violation == 0;
   for (const ir::ObjectiveTerm& term : scope_.objective) {
     const double value = ir::Value(judged.report, term.metric);
     judged.objective.push_back(term.maximize ? -value : value);
   }
   return judged;
+}
+
+double Judge::Spread(const ir::Plan& plan) const {
+  const ir::Keep& keep = problem_.job.keep;
+  if (keep.pipeline == ir::Reach::kAny && keep.data == ir::Reach::kAny) return 0;
+  int excesses = 0;
+  const std::vector<ir::Stage>& first = plan.pipelines.front().stages;
+  for (const ir::Pipeline& pipeline : plan.pipelines) {
+    const std::vector<ir::Stage>& stages = pipeline.stages;
+    for (size_t s = 1; s < stages.size(); ++s) {
+      if (Span(problem_.cluster, stages[s - 1].group, stages[s].group) > keep.pipeline) ++excesses;
+    }
+    // Replicas are compared with those of the first pipeline: being within one place is transitive.
+    for (size_t s = 0, other = 0; s < stages.size() && other < first.size();) {
+      if (Span(problem_.cluster, stages[s].group, first[other].group) > keep.data) ++excesses;
+      stages[s].last_layer < first[other].last_layer ? ++s : ++other;
+    }
+  }
+  return excesses;
 }
 
 double Judge::Violation(const ir::Report& report) const {

@@ -32,7 +32,8 @@ struct SearchScope {
 struct Judged {
   ir::Plan plan;  // canonical
   ir::Report report;
-  double violation = 0;           // sum of the shares by which limits and stage memories are exceeded; 0 if all hold
+  double violation = 0;  // sum of the shares by which limits and stage memories are exceeded, and of what job.keep
+                         // forbids; 0 if all hold
   std::vector<double> objective;  // smaller is better, lexicographic
 };
 
@@ -59,6 +60,8 @@ class Judge {
 
  private:
   double Violation(const ir::Report& report) const;
+  // How often the plan goes beyond job.keep: neighbouring stages and pairs of replicas that are too far apart.
+  double Spread(const ir::Plan& plan) const;
 
   const ir::Problem& problem_;
   const sim::CostModel& costs_;

@@ -67,7 +67,7 @@ class PlanDrawer {
 
   std::optional<ir::TensorGroup> DrawGroup() {
     const int tensor = Pick(problem_.job.tensor_degrees, rng_);
-    if (problem_.model.heads % tensor != 0 || problem_.model.feed_forward % tensor != 0) return std::nullopt;
+    if (!ir::CanDivide(problem_.model, tensor)) return std::nullopt;
     std::vector<Node*> fitting;
     for (Node& node : nodes_) {
       if (node.used + tensor <= problem_.cluster.machine(node.pool).gpus_per_node) fitting.push_back(&node);

@@ -1,6 +1,7 @@
 #include "planner/search.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,26 @@ absl::StatusOr<SearchResult> SearchBackend(const ir::Problem& problem, const sim
   return result;
 }
 
+// What to search: all pools together and, when the job keeps its communicators within a region or a zone, the pools of
+// each of those alone, where every plan keeps to it.
+std::vector<std::vector<int>> QuotaSets(const ir::Problem& problem, const std::vector<int>& quotas) {
+  std::vector<std::vector<int>> sets = {quotas};
+  const ir::Reach narrowest = std::min(problem.job.keep.pipeline, problem.job.keep.data);
+  if (narrowest == ir::Reach::kAny) return sets;
+  std::map<int, std::vector<int>> by_place;
+  for (size_t p = 0; p < quotas.size(); ++p) {
+    const ir::ZoneId zone = problem.cluster.pools[p].zone;
+    const int place =
+        narrowest == ir::Reach::kRegion ? problem.cluster.zones[zone.index()].region.index() : zone.index();
+    by_place.try_emplace(place, quotas.size(), 0).first->second[p] = quotas[p];
+  }
+  for (auto& [place, subset] : by_place) {
+    const bool empty = std::all_of(subset.begin(), subset.end(), [](int quota) { return quota <= 0; });
+    if (!empty && subset != quotas) sets.push_back(std::move(subset));
+  }
+  return sets;
+}
+
 }  // namespace
 
 absl::StatusOr<SearchResult> Search(const ir::Problem& problem, const sim::CostModel& costs, const SearchScope& scope,
@@ -65,10 +86,13 @@ absl::StatusOr<SearchResult> Search(const ir::Problem& problem, const sim::CostM
       if (problem.cluster.gpu(ir::PoolId(static_cast<int>(p))).backend != backend) part.quotas[p] = 0;
     }
     if (std::all_of(part.quotas.begin(), part.quotas.end(), [](int quota) { return quota <= 0; })) continue;
-    absl::StatusOr<SearchResult> result = SearchBackend(problem, costs, part, work);
-    if (!result.ok()) return result.status();
-    best.candidates += result->candidates;
-    if (result->best && (!best.best || IsBetter(*result->best, *best.best))) best.best = std::move(result->best);
+    for (const std::vector<int>& quotas : QuotaSets(problem, part.quotas)) {
+      part.quotas = quotas;
+      absl::StatusOr<SearchResult> result = SearchBackend(problem, costs, part, work);
+      if (!result.ok()) return result.status();
+      best.candidates += result->candidates;
+      if (result->best && (!best.best || IsBetter(*result->best, *best.best))) best.best = std::move(result->best);
+    }
   }
   return best;
 }

@@ -21,7 +21,7 @@ StageTable::StageTable(const ir::Problem& problem, const sim::CostModel& costs, 
     if (quotas[p] <= 0) continue;
     for (const int tensor : problem.job.tensor_degrees) {
       if (tensor > problem.cluster.machine(ir::PoolId(p)).gpus_per_node) continue;
-      if (problem.model.heads % tensor != 0 || problem.model.feed_forward % tensor != 0) continue;
+      if (!ir::CanDivide(problem.model, tensor)) continue;
       slots_.push_back({.pool = ir::PoolId(p), .tensor = tensor});
     }
   }

@@ -19,18 +19,26 @@ int BlockCount(const ir::Model& model, int first_layer, int last_layer) {
   return std::max(0, std::min(last_layer, model.blocks) - std::max(first_layer, 1) + 1);
 }
 
+// Rows of the inner layer's width that its backward needs.
+int64_t InnerRows(const ir::Model& model) {
+  if (model.family == ir::ModelFamily::kLlama) return 4;
+  return model.activation == ir::Activation::kRelu ? 1 : 2;
+}
+
 // Bytes stashed for the backward of one micro-batch. Korthikanti et al. 2022, §4, counted in elements and without the
 // dropout masks, which our models do not have; per token:
 //   block      4h whole (inputs of both norms and of both column-parallel layers)
-//              + (4h + 2f + a·s)/t: q, k, v, input of the output projection; input and output of the activation (one of
-//              the two for ReLU, whose output is all its backward needs); softmax output, materialised
+//              + (2w + 2k + n·f + a·s)/t: q, k, v, input of the output projection; input and output of the activation
+//              (n = 2; ReLU 1, whose output is all its backward needs; gated 4, with up and the product); softmax
+//              output, materialised. Rotation is linear and needs nothing. qk_norm: w + k more, its inputs
 //   embedding  token ids (+ e when e != h);   head  input and output of the final norm, e when e != h, target ids
 int64_t StashedBytes(const ir::Model& model, int element, const MemoryShape& shape) {
   const int64_t tokens = shape.micro_batch * model.seq_len;
   const int64_t h = model.hidden;
   const int64_t projected = model.embedding_width == h ? 0 : model.embedding_width;
-  const int64_t activation = (model.activation == ir::Activation::kRelu ? 1 : 2) * model.feed_forward;
-  const int64_t block = 4 * h + (4 * h + activation + model.heads * model.seq_len) / shape.tensor;
+  const int64_t inner = InnerRows(model) * model.feed_forward;
+  const int64_t attention = (model.qk_norm ? 3 : 2) * (model.attention_width() + model.key_width());
+  const int64_t block = 4 * h + (attention + inner + model.heads * model.seq_len) / shape.tensor;
   int64_t bytes = BlockCount(model, shape.first_layer, shape.last_layer) * tokens * block * element;
   if (HoldsEmbedding(shape)) bytes += tokens * (kTokenIdBytes + projected * element);
   if (HoldsHead(model, shape)) {
@@ -41,12 +49,13 @@ int64_t StashedBytes(const ir::Model& model, int element, const MemoryShape& sha
 }
 
 // Gradients of what the running layer keeps between its kernels: the residual stream and its branch, both sides of the
-// feed-forward activation, scores and probabilities.
+// feed-forward activation (three rows where up is multiplied by the gate), scores and probabilities.
 int64_t WorkingBytes(const ir::Model& model, int element, const MemoryShape& shape) {
   const int64_t tokens = shape.micro_batch * model.seq_len;
   int64_t row = 4 * model.hidden;
   if (BlockCount(model, shape.first_layer, shape.last_layer) > 0) {
-    row += 2 * (model.feed_forward + model.heads * model.seq_len) / shape.tensor;
+    const int64_t inner = (model.family == ir::ModelFamily::kLlama ? 3 : 2) * model.feed_forward;
+    row += (inner + 2 * model.heads * model.seq_len) / shape.tensor;
   }
   return tokens * row * element;
 }
@@ -55,7 +64,8 @@ int64_t WorkingBytes(const ir::Model& model, int element, const MemoryShape& sha
 int64_t LargestTensor(const ir::Model& model, const MemoryShape& shape) {
   int64_t largest = 0;
   if (BlockCount(model, shape.first_layer, shape.last_layer) > 0) {
-    largest = model.hidden * std::max(3 * model.hidden, model.feed_forward) / shape.tensor;
+    const int64_t qkv = model.attention_width() + 2 * model.key_width();  // one matrix
+    largest = model.hidden * std::max(qkv, model.feed_forward) / shape.tensor;
   }
   if (HoldsEmbedding(shape) || HoldsHead(model, shape)) {
     const int64_t table = ir::PaddedVocab(model, shape.vocab_multiple) * model.embedding_width / shape.tensor;

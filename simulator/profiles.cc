@@ -27,9 +27,13 @@ absl::Status CheckText(absl::string_view name, absl::string_view field, absl::st
 // Times hold for one shape of layers; the number of blocks and what is tied do not matter to a single layer.
 absl::Status CheckModelShape(const Json& json, absl::string_view name, const ir::Model& model) {
   ObjectReader reader(json, absl::StrCat("profile '", name, "': model"));
-  const std::pair<const char*, int64_t> fields[] = {
+  std::vector<std::pair<const char*, int64_t>> fields = {
       {"hidden", model.hidden},   {"heads", model.heads}, {"feed_forward", model.feed_forward},
       {"seq_len", model.seq_len}, {"vocab", model.vocab}, {"embedding_width", model.embedding_width}};
+  if (model.family == ir::ModelFamily::kLlama) {
+    fields.emplace_back("kv_heads", model.kv_head_count());
+    fields.emplace_back("head_dim", model.head_width());
+  }
   for (const auto& [field, expected] : fields) {
     int64_t measured = expected;
     reader.Get(field, &measured);

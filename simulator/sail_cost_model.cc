@@ -7,6 +7,7 @@
 #include "simulator/gradient_sync.h"
 #include "simulator/memory_model.h"
 #include "simulator/plan_costs.h"
+#include "simulator/simulate.h"
 
 namespace sail::sim {
 namespace {
@@ -125,7 +126,20 @@ class SailCostModel : public CostModel {
   const StageCosts stage_costs_;
 };
 
+class TimelineCostModel : public SailCostModel {
+ public:
+  explicit TimelineCostModel(const ir::Problem& problem) : SailCostModel(problem), problem_(problem) {}
+  absl::StatusOr<ir::Report> Evaluate(const ir::Plan& plan) const override { return Simulate(problem_, plan); }
+
+ private:
+  const ir::Problem& problem_;
+};
+
 }  // namespace
+
+std::unique_ptr<CostModel> MakeTimelineCostModel(const ir::Problem& problem) {
+  return std::make_unique<TimelineCostModel>(problem);
+}
 
 std::unique_ptr<CostModel> MakeSailCostModel(const ir::Problem& problem) {
   return std::make_unique<SailCostModel>(problem);

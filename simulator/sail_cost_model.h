@@ -10,4 +10,8 @@ namespace sail::sim {
 // `problem` must outlive the model and have a complete profile (CompleteProfile).
 std::unique_ptr<CostModel> MakeSailCostModel(const ir::Problem& problem);
 
+// The same elementary costs, but complete plans are judged on the timeline: slower, and it sees transfers that meet on
+// a link.
+std::unique_ptr<CostModel> MakeTimelineCostModel(const ir::Problem& problem);
+
 }  // namespace sail::sim

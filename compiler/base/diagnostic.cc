@@ -4,6 +4,10 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace sail {
@@ -12,6 +16,7 @@ namespace {
 constexpr char kDiagnosedText[] = "errors were reported";
 constexpr char kDiagnosedPayload[] = "sail/diagnosed";
 constexpr size_t kLongestWordToCompare = 64;
+constexpr absl::string_view kCodePrefix = "SAIL";
 
 struct CodeInfo {
   DiagnosticCode code;
@@ -28,6 +33,13 @@ constexpr CodeInfo kCodes[] = {
 const CodeInfo& InfoOf(DiagnosticCode code) {
   return *std::find_if(std::begin(kCodes), std::end(kCodes),
                        [code](const CodeInfo& info) { return info.code == code; });
+}
+
+// What follows "SAIL" or the letter of a severity.
+absl::string_view DigitsOf(absl::string_view text) {
+  if (absl::StartsWith(text, kCodePrefix)) return text.substr(kCodePrefix.size());
+  if (absl::StartsWith(text, "W") || absl::StartsWith(text, "E")) return text.substr(1);
+  return text;
 }
 
 bool SameLabel(const Label& a, const Label& b) { return a.range == b.range && a.text == b.text; }
@@ -60,14 +72,69 @@ size_t EditDistance(absl::string_view a, absl::string_view b) {
 
 Severity SeverityOf(DiagnosticCode code) { return InfoOf(code).severity; }
 absl::string_view TitleOf(DiagnosticCode code) { return InfoOf(code).title; }
-std::string CodeText(DiagnosticCode code) { return absl::StrFormat("SAIL%04d", static_cast<int>(code)); }
+std::string CodeText(DiagnosticCode code) { return absl::StrFormat("%s%04d", kCodePrefix, static_cast<int>(code)); }
+
+Severity SeverityOf(const Diagnostic& diagnostic) {
+  return diagnostic.denied ? Severity::kError : SeverityOf(diagnostic.code);
+}
+
+std::vector<DiagnosticCode> AllCodes() {
+  std::vector<DiagnosticCode> codes;
+  for (const CodeInfo& info : kCodes) codes.push_back(info.code);
+  std::sort(codes.begin(), codes.end());
+  return codes;
+}
+
+std::optional<DiagnosticCode> ParseCode(absl::string_view text) {
+  const absl::string_view digits = DigitsOf(text);
+  int number = 0;
+  if (digits.empty() || digits.size() > 4 || !std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit) ||
+      !absl::SimpleAtoi(digits, &number)) {
+    return std::nullopt;
+  }
+  for (const CodeInfo& info : kCodes) {
+    if (static_cast<int>(info.code) == number) return info.code;
+  }
+  return std::nullopt;
+}
+
+std::string UnknownCodeMessage(absl::string_view text) {
+  std::vector<std::string> numbers;
+  for (const DiagnosticCode code : AllCodes()) numbers.push_back(CodeText(code).substr(kCodePrefix.size()));
+  const std::string nearest = Nearest(DigitsOf(text), numbers);
+  return absl::StrCat("unknown code '", text, "'",
+                      nearest.empty() ? "" : absl::StrCat("; did you mean '", kCodePrefix, nearest, "'?"));
+}
 
 void DiagnosticSink::Report(Diagnostic diagnostic) {
-  for (const Diagnostic& known : diagnostics_) {
-    if (SameDiagnostic(known, diagnostic)) return;
+  const bool is_error = SeverityOf(diagnostic) == Severity::kError;
+  if (is_error) ++reports_;
+  const SourceRange& place = diagnostic.primary.range;
+  std::vector<size_t>& same_place = by_place_[{place.file, place.begin, place.end, diagnostic.code}];
+  const bool repeated = std::any_of(repeated_.begin(), repeated_.end(), [&](const SourceRange& range) {
+    return range.file == place.file && range.begin <= place.begin && place.end <= range.end;
+  });
+  if (repeated && !same_place.empty()) return;
+  for (const size_t known : same_place) {
+    if (SameDiagnostic(diagnostics_[known], diagnostic)) return;
   }
-  if (SeverityOf(diagnostic.code) == Severity::kError) ++error_count_;
+  if (is_error) ++error_count_;
+  same_place.push_back(diagnostics_.size());
   diagnostics_.push_back(std::move(diagnostic));
+}
+
+void DiagnosticSink::Report(DiagnosticCode code, SourceRange range, std::string message, std::vector<std::string> helps,
+                            std::vector<Label> secondary, std::string label) {
+  Report({.code = code,
+          .message = std::move(message),
+          .primary = {range, std::move(label)},
+          .secondary = std::move(secondary),
+          .notes = {},
+          .helps = std::move(helps)});
+}
+
+void DiagnosticSink::DeclareRepeated(SourceRange range) {
+  if (std::find(repeated_.begin(), repeated_.end(), range) == repeated_.end()) repeated_.push_back(range);
 }
 
 std::vector<Diagnostic> DiagnosticSink::Sorted() const {

@@ -19,11 +19,6 @@
 namespace sail {
 namespace {
 
-absl::Status ErrnoStatus(int error, absl::string_view action, absl::string_view path) {
-  const std::string message = absl::StrCat("cannot ", action, " '", path, "': ", std::strerror(error));
-  return error == ENOENT || error == ENOTDIR ? absl::NotFoundError(message) : absl::UnavailableError(message);
-}
-
 class FileDescriptor {
  public:
   explicit FileDescriptor(int fd) : fd_(fd) {}
@@ -62,6 +57,12 @@ bool HoldsExactly(const std::string& path, absl::string_view contents) {
 }
 
 }  // namespace
+
+absl::Status ErrnoStatus(int error, absl::string_view action, absl::string_view path) {
+  const std::string object = path.empty() ? "" : absl::StrCat(" '", path, "'");
+  const std::string message = absl::StrCat("cannot ", action, object, ": ", std::strerror(error));
+  return error == ENOENT || error == ENOTDIR ? absl::NotFoundError(message) : absl::UnavailableError(message);
+}
 
 absl::StatusOr<std::string> RealFileSystem::Read(const std::string& path, int64_t max_bytes) const {
   // Without blocking: opening a pipe that nobody writes would wait for ever.

@@ -29,6 +29,10 @@ class RealFileSystem : public FileSystem {
 // Unavailable if it is a directory, device or pipe.
 absl::Status WriteFileAtomically(const std::string& path, absl::string_view contents);
 
+// "cannot <action> '<path>': <what errno `error` means>", without the path if that is empty. NotFound if a file or
+// directory is missing, else Unavailable.
+absl::Status ErrnoStatus(int error, absl::string_view action, absl::string_view path = "");
+
 // "a/b" + "c" = "a/b/c"; an absolute `relative` is returned as it is; "." and ".." are folded.
 std::string JoinPath(absl::string_view directory, absl::string_view relative);
 std::string DirectoryOf(absl::string_view path);  // "" when there is none

@@ -3,13 +3,13 @@
 
 #include <compare>
 
-#define SAIL_DEFINE_ID(Name)                                      \
-  class Name {                                                    \
-   public:                                                        \
-    explicit constexpr Name(int index) : index_(index) {}         \
-    constexpr int index() const { return index_; }                \
-    friend constexpr auto operator<=>(Name, Name) = default;      \
-                                                                  \
-   private:                                                       \
-    int index_;                                                   \
+#define SAIL_DEFINE_ID(Name)                                 \
+  class Name {                                               \
+   public:                                                   \
+    explicit constexpr Name(int index) : index_(index) {}    \
+    constexpr int index() const { return index_; }           \
+    friend constexpr auto operator<=>(Name, Name) = default; \
+                                                             \
+   private:                                                  \
+    int index_;                                              \
   }

@@ -1,5 +1,6 @@
 // JSON artefacts: canonical writing (sorted keys, two blanks, LF, final newline, shortest round-trip numbers) and
-// strict reading (no duplicate or unknown keys, every error names its path in the document). nlohmann-json does the rest.
+// strict reading (no duplicate or unknown keys, every error names its path in the document). nlohmann-json does the
+// rest.
 #pragma once
 
 #include <cstdint>

@@ -122,6 +122,13 @@ std::optional<Rational> Rational::Divide(const Rational& other) const {
   return inverse ? Multiply(*inverse) : std::nullopt;
 }
 
+Rational Rational::Floor() const {
+  Rational whole;
+  whole.numerator_ = numerator_ / denominator_;
+  if (numerator_ < 0 && numerator_ % denominator_ != 0) --whole.numerator_;
+  return whole;
+}
+
 std::optional<int64_t> Rational::ToInt64() const {
   if (denominator_ != 1 || numerator_ > INT64_MAX || numerator_ < INT64_MIN) return std::nullopt;
   return static_cast<int64_t>(numerator_);

@@ -24,6 +24,8 @@ class Rational {
   std::optional<Rational> Multiply(const Rational& other) const;
   std::optional<Rational> Divide(const Rational& other) const;  // also nullopt for division by zero
 
+  Rational Floor() const;  // the largest integer that is not above
+
   bool is_integer() const { return denominator_ == 1; }
   bool is_zero() const { return numerator_ == 0; }
   bool is_negative() const { return numerator_ < 0; }

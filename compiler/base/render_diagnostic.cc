@@ -93,7 +93,7 @@ class TextRenderer {
   TextRenderer(const SourceManager& sources, const RenderOptions& options) : sources_(sources), options_(options) {}
 
   void Add(const Diagnostic& diagnostic) {
-    const bool is_error = SeverityOf(diagnostic.code) == Severity::kError;
+    const bool is_error = SeverityOf(diagnostic) == Severity::kError;
     severity_color_ = is_error ? kRed : kYellow;
     absl::StrAppend(
         &out_,
@@ -207,7 +207,7 @@ template <class Show>
 int ForEachShown(const std::vector<Diagnostic>& sorted, int error_limit, Show show) {
   int errors = 0;
   for (const Diagnostic& diagnostic : sorted) {
-    const bool is_error = SeverityOf(diagnostic.code) == Severity::kError;
+    const bool is_error = SeverityOf(diagnostic) == Severity::kError;
     if (is_error && ++errors > error_limit) continue;
     show(diagnostic);
   }
@@ -232,7 +232,7 @@ Json ToJson(const Diagnostic& diagnostic, const SourceManager& sources) {
   Json json = {{"type", "diagnostic"},
                {"v", "1.0"},
                {"code", CodeText(diagnostic.code)},
-               {"severity", SeverityOf(diagnostic.code) == Severity::kError ? "error" : "warning"},
+               {"severity", SeverityOf(diagnostic) == Severity::kError ? "error" : "warning"},
                {"message", diagnostic.message},
                {"label", diagnostic.primary.text},
                {"labels", Json::array()},
@@ -260,6 +260,14 @@ std::string RenderText(const std::vector<Diagnostic>& sorted, const SourceManage
   const int dropped = ForEachShown(sorted, options.error_limit, [&](const Diagnostic& d) { renderer.Add(d); });
   if (dropped > 0) renderer.AddDropped(dropped);
   return renderer.Take();
+}
+
+std::string RenderMessage(const Diagnostic& diagnostic) {
+  std::string text = diagnostic.message;
+  if (!diagnostic.primary.text.empty()) absl::StrAppend(&text, " (", diagnostic.primary.text, ")");
+  for (const std::string& note : diagnostic.notes) absl::StrAppend(&text, "\nnote: ", note);
+  for (const std::string& help : diagnostic.helps) absl::StrAppend(&text, "\nhelp: ", help);
+  return text;
 }
 
 std::string RenderJson(const std::vector<Diagnostic>& sorted, const SourceManager& sources,

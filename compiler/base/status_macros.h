@@ -18,10 +18,10 @@ inline absl::Status Annotate(const absl::Status& status, absl::string_view conte
 #define SAIL_CONCAT_INNER(a, b) a##b
 #define SAIL_CONCAT(a, b) SAIL_CONCAT_INNER(a, b)
 
-#define SAIL_RETURN_IF_ERROR(expression)        \
-  do {                                          \
-    absl::Status sail_status = (expression);    \
-    if (!sail_status.ok()) return sail_status;  \
+#define SAIL_RETURN_IF_ERROR(expression)       \
+  do {                                         \
+    absl::Status sail_status = (expression);   \
+    if (!sail_status.ok()) return sail_status; \
   } while (false)
 
 #define SAIL_ASSIGN_OR_RETURN(declaration, expression) \

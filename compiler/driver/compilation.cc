@@ -8,6 +8,7 @@
 #include "compiler/base/status_macros.h"
 #include "compiler/driver/infeasible.h"
 #include "compiler/ir/verify_plan.h"
+#include "compiler/passes/assertions.h"
 #include "planner/planner.h"
 #include "simulator/profiles.h"
 #include "simulator/sail_cost_model.h"
@@ -17,6 +18,9 @@ namespace sail::driver {
 namespace {
 
 constexpr int64_t kMaxProfileBytes = 16 << 20;
+
+// GPUs judged in a search that judges by the timeline, which takes some ten times as long as the closed form.
+constexpr int64_t kTimelineWork = 15'000;
 
 absl::Status Report(Compilation& compilation, DiagnosticCode code, absl::string_view message, SourceRange range,
                     std::vector<std::string> notes = {}) {
@@ -51,32 +55,17 @@ absl::Status ReadProfile(Compilation& compilation, const FileSystem& files, cons
   return Report(compilation, DiagnosticCode::kProfileMismatch, added.message(), source.range);
 }
 
+// Applies --deny, --allow and allow comments to what is in the sink; DiagnosedError if that leaves an error.
+absl::Status Settle(Compilation& compilation) {
+  compilation.sink = ApplyPolicy(compilation.sink, compilation.sources, compilation.options.policy);
+  return compilation.sink.has_errors() ? DiagnosedError() : absl::OkStatus();
+}
+
 bool Holds(const ir::Report& report) {
   for (const ir::ConstraintReport& constraint : report.constraints) {
     if (!constraint.holds) return false;
   }
   return true;
-}
-
-// Moves each limit that the timeline breaks by the ratio it is broken by.
-void Tighten(const ir::Report& timeline, ir::Job& job) {
-  for (const ir::ConstraintReport& broken : timeline.constraints) {
-    if (broken.holds) continue;
-    for (ir::Constraint& constraint : job.constraints) {
-      if (constraint.name == broken.name) constraint.limit *= broken.limit / broken.value;
-    }
-  }
-}
-
-// What the search reached under tightened limits, in terms of the limits as written.
-void UndoTightening(const ir::Job& written, const ir::Job& searched, planner::Infeasible& infeasible) {
-  for (size_t i = 0; i < written.constraints.size(); ++i) {
-    const double limit = searched.constraints[i].limit;
-    if (limit == written.constraints[i].limit) continue;
-    for (planner::ConflictingLimit& conflict : infeasible.limits) {
-      if (conflict.name == written.constraints[i].name) conflict.best *= written.constraints[i].limit / limit;
-    }
-  }
 }
 
 }  // namespace
@@ -88,7 +77,12 @@ absl::StatusOr<ast::Spec> ParseOnly(Compilation& compilation, const FileSystem& 
 }
 
 absl::StatusOr<CheckedSpec> Check(Compilation& compilation, const FileSystem& files) {
-  return CheckFile(compilation.path, files, ParseLimits(), compilation.sources, compilation.sink);
+  absl::StatusOr<CheckedSpec> spec = CheckFile(compilation.path, files, ParseLimits(), compilation.sources,
+                                               compilation.sink, compilation.options.inputs);
+  const absl::Status settled = Settle(compilation);
+  if (!spec.ok()) return spec;
+  SAIL_RETURN_IF_ERROR(settled);
+  return spec;
 }
 
 absl::Status CompleteProblem(Compilation& compilation, const FileSystem& files, LoweredJob& job) {
@@ -102,29 +96,39 @@ absl::Status CompleteProblem(Compilation& compilation, const FileSystem& files, 
   return Report(compilation, code, completed.message(), ProfileRange(job, completed.message()));
 }
 
-absl::StatusOr<PlanResult> PlanJob(Compilation& compilation, const LoweredJob& job) {
-  ir::Problem tightened = job.problem;
-  planner::Infeasible infeasible;
-  for (int round = 0; round < kTimelineRounds; ++round) {
-    const std::unique_ptr<sim::CostModel> costs = sim::MakeSailCostModel(tightened);
-    SAIL_ASSIGN_OR_RETURN(planner::PlanOutcome outcome, planner::FindPlan(tightened, *costs, {}));
-    if (const auto* none = std::get_if<planner::Infeasible>(&outcome)) {
-      infeasible = *none;
-      UndoTightening(job.problem.job, tightened.job, infeasible);
-      break;
-    }
-    auto& found = std::get<planner::Feasible>(outcome);
-    SAIL_ASSIGN_OR_RETURN(ir::Report timeline, sim::Simulate(job.problem, found.plan));
-    if (Holds(timeline)) {
-      const absl::Status verified = ir::VerifyPlan(job.problem, found.plan, timeline);
-      SAIL_CHECK(verified.ok()) << verified.message();
-      return PlanResult(PlannedJob{std::move(found.plan), std::move(timeline)});
-    }
-    infeasible = BrokenLimits(timeline, found.candidates);
-    Tighten(timeline, tightened.job);
+PlanCheck CheckPlan(Compilation& compilation, const CheckedSpec& spec, const LoweredJob& job,
+                    const PlannedJob& planned) {
+  CheckPlanAssertions(*spec.analysis, *job.block, PlanValue(job.problem, planned.plan, planned.report),
+                      compilation.sources, compilation.sink);
+  if (Settle(compilation).ok()) return PlanCheck::kHolds;
+  for (const Diagnostic& diagnostic : compilation.sink.diagnostics()) {
+    const bool is_verdict =
+        diagnostic.code == DiagnosticCode::kAssertFailed || diagnostic.code == DiagnosticCode::kWarned;
+    if (SeverityOf(diagnostic) == Severity::kError && !is_verdict) return PlanCheck::kFaulty;
   }
-  compilation.sink.Report(DiagnoseInfeasible(job, tightened.job, infeasible));
-  return PlanResult(std::move(infeasible));
+  return PlanCheck::kFails;
+}
+
+absl::StatusOr<PlanResult> PlanJob(Compilation& compilation, const LoweredJob& job) {
+  const ir::Problem& problem = job.problem;
+  SAIL_ASSIGN_OR_RETURN(planner::PlanOutcome outcome, planner::FindPlan(problem, *sim::MakeSailCostModel(problem), {}));
+  if (const auto* found = std::get_if<planner::Feasible>(&outcome)) {
+    SAIL_ASSIGN_OR_RETURN(const ir::Report timeline, sim::Simulate(problem, found->plan));
+    if (!Holds(timeline)) {
+      SAIL_ASSIGN_OR_RETURN(
+          outcome, planner::FindPlan(problem, *sim::MakeTimelineCostModel(problem), {.work_budget = kTimelineWork}));
+    }
+  }
+  if (auto* infeasible = std::get_if<planner::Infeasible>(&outcome)) {
+    compilation.sink.Report(DiagnoseInfeasible(job, *infeasible));
+    return PlanResult(std::move(*infeasible));
+  }
+  ir::Plan plan = std::move(std::get<planner::Feasible>(outcome).plan);
+  SAIL_ASSIGN_OR_RETURN(ir::Report timeline, sim::Simulate(problem, plan));
+  const absl::Status verified = ir::VerifyPlan(problem, plan, timeline);
+  SAIL_CHECK(verified.ok()) << verified.message();
+  SAIL_RETURN_IF_ERROR(Settle(compilation));
+  return PlanResult(PlannedJob{std::move(plan), std::move(timeline)});
 }
 
 }  // namespace sail::driver

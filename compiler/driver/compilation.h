@@ -10,6 +10,7 @@
 #include "compiler/base/diagnostic.h"
 #include "compiler/base/file_system.h"
 #include "compiler/base/source.h"
+#include "compiler/driver/options.h"
 #include "compiler/passes/pipeline.h"
 #include "planner/plan_outcome.h"
 
@@ -21,6 +22,7 @@ inline constexpr int64_t kMaxSourceBytes = int64_t{1} << 30;
 // What one source file owns while it is compiled.
 struct Compilation {
   std::string path;
+  SpecOptions options;
   SourceManager sources;
   DiagnosticSink sink;
 };
@@ -28,7 +30,7 @@ struct Compilation {
 // The tree alone: names may be unknown, units wrong.
 absl::StatusOr<ast::Spec> ParseOnly(Compilation& compilation, const FileSystem& files);
 
-// Text to checked jobs.
+// Text to checked jobs. Warnings are settled: allowed ones are gone, and denied ones are errors.
 absl::StatusOr<CheckedSpec> Check(Compilation& compilation, const FileSystem& files);
 
 // Reads the measured profiles that the model names and derives the rest: afterwards job.problem can be planned.
@@ -43,10 +45,15 @@ using PlanResult = std::variant<PlannedJob, planner::Infeasible>;
 // Searches, plays the winner on the timeline and verifies it against the limits of the job.
 //
 // The search judges by the closed form, which does not see links shared by concurrent flows. When the timeline breaks a
-// limit that the closed form kept, the limit is tightened by the same ratio for the next search: at most
-// kTimelineRounds searches, then the job counts as infeasible. An Infeasible result is in the sink as SAIL0501 or
-// SAIL0502 with the places of the objective and of each limit that takes part.
-inline constexpr int kTimelineRounds = 8;
+// limit that the closed form kept, the search is made once more, judging by the timeline. Warnings about a plan are
+// settled as by Check. An Infeasible result is in the sink as SAIL0501 or SAIL0502 with the places of the objective and
+// of each limit that takes part.
 absl::StatusOr<PlanResult> PlanJob(Compilation& compilation, const LoweredJob& job);
+
+// What `assert` and `warn` say about a plan: that it holds, that it does not, or nothing, because they are wrong
+// themselves (a name that a plan does not have, units that do not fit).
+enum class PlanCheck { kHolds, kFails, kFaulty };
+PlanCheck CheckPlan(Compilation& compilation, const CheckedSpec& spec, const LoweredJob& job,
+                    const PlannedJob& planned);
 
 }  // namespace sail::driver

@@ -42,20 +42,7 @@ void DescribeConstraint(const LoweredJob& job, const ir::Constraint& constraint,
 
 }  // namespace
 
-planner::Infeasible BrokenLimits(const ir::Report& timeline, int64_t candidates) {
-  planner::Infeasible infeasible;
-  infeasible.candidates = candidates;
-  for (const ir::ConstraintReport& constraint : timeline.constraints) {
-    if (constraint.holds) continue;
-    infeasible.limits.push_back({.name = constraint.name,
-                                 .best = constraint.value,
-                                 .limit = constraint.limit,
-                                 .detail = "with links shared by concurrent flows"});
-  }
-  return infeasible;
-}
-
-Diagnostic DiagnoseInfeasible(const LoweredJob& job, const ir::Job& searched, const planner::Infeasible& infeasible) {
+Diagnostic DiagnoseInfeasible(const LoweredJob& job, const planner::Infeasible& infeasible) {
   const std::string& name = job.problem.job.name;
   const bool memory_alone = infeasible.limits.size() == 1 && infeasible.limits[0].name == "memory";
   const std::string count = absl::StrCat("searched ", infeasible.candidates, " plans, none feasible");
@@ -80,14 +67,6 @@ Diagnostic DiagnoseInfeasible(const LoweredJob& job, const ir::Job& searched, co
     diagnostic.helps.push_back("allow a higher tensor degree or a deeper pipeline, or a smaller micro-batch");
   } else {
     diagnostic.notes.push_back(absl::StrCat("limits in conflict: ", conflict));
-  }
-  for (const ir::Constraint& constraint : searched.constraints) {
-    const ir::Constraint* written = FindConstraint(job.problem.job, constraint.name);
-    if (written == nullptr || written->limit == constraint.limit) continue;
-    diagnostic.notes.push_back(
-        absl::StrCat("with links shared by concurrent flows, `", constraint.name, "` was searched as ",
-                     ir::ToString(constraint.metric),
-                     constraint.at_most ? " <= " : " >= ", MetricText(constraint.metric, constraint.limit)));
   }
   return diagnostic;
 }

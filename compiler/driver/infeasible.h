@@ -7,10 +7,6 @@
 
 namespace sail::driver {
 
-// The limits that `timeline` breaks, as the planner would name them.
-planner::Infeasible BrokenLimits(const ir::Report& timeline, int64_t candidates);
-
-// `searched` is the job as it was searched: limits may be tighter than written, which a note then says.
-Diagnostic DiagnoseInfeasible(const LoweredJob& job, const ir::Job& searched, const planner::Infeasible& infeasible);
+Diagnostic DiagnoseInfeasible(const LoweredJob& job, const planner::Infeasible& infeasible);
 
 }  // namespace sail::driver

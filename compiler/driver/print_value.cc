@@ -22,7 +22,7 @@ std::string PrintJob(const LoweredJob& job, Print print) {
 }
 
 std::string PrintSpec(const CheckedSpec& spec, Print print) {
-  if (print == Print::kAst) return PrintAst(spec.spec);
+  if (print == Print::kAst) return PrintAst(spec.tree());
   std::string text;
   for (const LoweredJob& job : spec.jobs) text += PrintJob(job, print);
   return text;

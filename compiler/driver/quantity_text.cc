@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "compiler/base/number_text.h"
 
 namespace sail::driver {
 namespace {
@@ -39,18 +39,6 @@ MetricUnit UnitOf(ir::Metric metric) {
   SAIL_CHECK(false) << "metric " << static_cast<int>(metric);
 }
 
-// Four significant digits without an exponent: 0.2122, 13.05, 1664, 45000.
-std::string Digits(double value) {
-  if (value == 0 || !std::isfinite(value)) return absl::StrFormat("%g", value);
-  const int exponent = static_cast<int>(std::floor(std::log10(std::fabs(value))));
-  const int decimals = std::max(0, 3 - exponent);
-  std::string text = absl::StrFormat("%.*f", decimals, value);
-  if (text.find('.') == std::string::npos) return text;
-  while (text.back() == '0') text.pop_back();
-  if (text.back() == '.') text.pop_back();
-  return text;
-}
-
 double RoundToFourDigits(double value, Round round) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double scale = std::pow(10, 3 - std::floor(std::log10(std::fabs(value))));
@@ -69,30 +57,30 @@ std::string SecondsText(Seconds time) {
     const int64_t whole = std::llround(seconds);
     return absl::StrCat(whole / 60, " min ", whole % 60, " s");
   }
-  if (seconds >= 1 || seconds == 0) return absl::StrCat(Digits(seconds), " s");
-  if (seconds >= 1e-3) return absl::StrCat(Digits(seconds * 1e3), " ms");
-  return absl::StrCat(Digits(seconds * 1e6), " us");
+  if (seconds >= 1 || seconds == 0) return absl::StrCat(FourDigits(seconds), " s");
+  if (seconds >= 1e-3) return absl::StrCat(FourDigits(seconds * 1e3), " ms");
+  return absl::StrCat(FourDigits(seconds * 1e6), " us");
 }
 
 std::string BytesText(Bytes bytes) {
   double value = static_cast<double>(bytes.value());
   for (const absl::string_view unit : {" B", " KiB", " MiB", " GiB"}) {
-    if (std::fabs(value) < 1024) return absl::StrCat(Digits(value), unit);
+    if (std::fabs(value) < 1024) return absl::StrCat(FourDigits(value), unit);
     value /= 1024;
   }
-  return absl::StrCat(Digits(value), " TiB");
+  return absl::StrCat(FourDigits(value), " TiB");
 }
 
-std::string UsdText(Usd money) { return absl::StrCat(Digits(money.value()), " USD"); }
+std::string UsdText(Usd money) { return absl::StrCat(FourDigits(money.value()), " USD"); }
 
 std::string MetricText(ir::Metric metric, double base) {
   const MetricUnit unit = UnitOf(metric);
-  return absl::StrCat(Digits(base * unit.per_base), unit.unit);
+  return absl::StrCat(FourDigits(base * unit.per_base), unit.unit);
 }
 
 std::string MetricText(ir::Metric metric, double base, Round round) {
   const MetricUnit unit = UnitOf(metric);
-  return absl::StrCat(Digits(RoundToFourDigits(base * unit.per_base, round)), unit.unit);
+  return absl::StrCat(FourDigits(RoundToFourDigits(base * unit.per_base, round)), unit.unit);
 }
 
 }  // namespace sail::driver

@@ -15,7 +15,8 @@ struct ReadPlanFile {
   ir::Report report;  // of the timeline, computed now
 };
 
-// FailedPrecondition (exit code 6) for a file that is no plan, whose hashes do not match, or whose plan VerifyPlan rejects.
+// FailedPrecondition (exit code 6) for a file that is no plan, whose hashes do not match, or whose plan VerifyPlan
+// rejects.
 absl::StatusOr<ReadPlanFile> ReadPlan(const std::string& path, const FileSystem& files);
 
 }  // namespace sail::driver

@@ -21,7 +21,7 @@ std::string RenderShort(const std::vector<Diagnostic>& sorted, const SourceManag
   std::string text;
   int errors = 0;
   for (const Diagnostic& diagnostic : sorted) {
-    const bool is_error = SeverityOf(diagnostic.code) == Severity::kError;
+    const bool is_error = SeverityOf(diagnostic) == Severity::kError;
     if (is_error && ++errors > error_limit) continue;
     if (diagnostic.primary.range.valid()) {
       const SourceFile& file = sources.Get(diagnostic.primary.range.file);
@@ -47,6 +47,9 @@ void Reporter::ShowDiagnostics(const DiagnosticSink& sink, const SourceManager& 
   const std::vector<Diagnostic> sorted = sink.Sorted();
   errors_ += sink.error_count();
   warnings_ += static_cast<int>(sorted.size()) - sink.error_count();
+  for (const Diagnostic& diagnostic : sorted) {
+    if (!first_error_.has_value() && SeverityOf(diagnostic) == Severity::kError) first_error_ = diagnostic.code;
+  }
   const RenderOptions render{.color = options_.color, .error_limit = options_.error_limit};
   switch (options_.format) {
     case Format::kText:
@@ -58,6 +61,20 @@ void Reporter::ShowDiagnostics(const DiagnosticSink& sink, const SourceManager& 
     case Format::kJson:
       WriteError(RenderJson(sorted, sources, render));
       break;
+    case Format::kSarif:
+      sarif_.Add(sorted, sources);
+      break;
+    case Format::kGithub:
+      WriteReport(github_.Add(sorted, sources));
+      break;
+  }
+}
+
+void Reporter::WriteReport(absl::string_view text) {
+  if (options_.report_to_stdout) {
+    Print(text);
+  } else {
+    WriteError(text);
   }
 }
 
@@ -68,10 +85,20 @@ ExitCode Reporter::Fail(const absl::Status& status) {
 
 void Reporter::ShowError(absl::string_view message) {
   ++errors_;
-  if (options_.format == Format::kJson) {
-    WriteErrorLine({{"type", "error"}, {"v", "1.0"}, {"message", std::string(message)}});
-  } else {
-    WriteError(absl::StrCat("error: ", message, "\n"));
+  switch (options_.format) {
+    case Format::kText:
+    case Format::kShort:
+      WriteError(absl::StrCat("error: ", message, "\n"));
+      break;
+    case Format::kJson:
+      WriteErrorLine({{"type", "error"}, {"v", "1.0"}, {"message", std::string(message)}});
+      break;
+    case Format::kSarif:
+      sarif_.AddError(message);
+      break;
+    case Format::kGithub:
+      WriteReport(github_.AddError(message));
+      break;
   }
 }
 
@@ -87,7 +114,7 @@ void Reporter::Print(absl::string_view text) {
 }
 
 void Reporter::PrintSummary(absl::string_view text, Beside product) {
-  if (options_.format == Format::kJson) return;
+  if (options_.format == Format::kJson || options_.format == Format::kSarif) return;
   if (product == Beside::kFile) {
     Print(text);
   } else {
@@ -95,11 +122,25 @@ void Reporter::PrintSummary(absl::string_view text, Beside product) {
   }
 }
 
-ExitCode Reporter::Finish(ExitCode code) {
+bool Reporter::OutputFailed() {
   if (std::fflush(stdout) != 0) output_failed_ = true;
-  if (output_failed_) {
-    ShowError("cannot write to standard output");
+  return output_failed_;
+}
+
+ExitCode Reporter::Finish(ExitCode code) {
+  constexpr absl::string_view kFailure = "cannot write to standard output";
+  if (!options_.report_to_stdout && OutputFailed()) {
+    ShowError(kFailure);
     code = ExitCode::kEnvironment;
+  }
+  if (options_.format == Format::kSarif) WriteReport(sarif_.Finish(code));
+  if (options_.format == Format::kGithub) WriteReport(github_.Finish());
+  if (options_.report_to_stdout && OutputFailed()) {
+    WriteError(absl::StrCat("error: ", kFailure, "\n"));
+    code = ExitCode::kEnvironment;
+  }
+  if (options_.format == Format::kText && first_error_.has_value()) {
+    WriteError(absl::StrCat("\nfor more: sailc explain ", CodeText(*first_error_), "\n"));
   }
   if (options_.format == Format::kJson) {
     WriteErrorLine({{"type", "summary"},

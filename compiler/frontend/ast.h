@@ -30,16 +30,73 @@ struct NumberExpr {
   SourceRange digits_range;
   SourceRange unit_range;  // of the unit word(s); invalid when there is no unit
 };
-struct StringExpr { std::string value; };      // escapes resolved
-struct BoolExpr { bool value = false; };
+struct StringExpr {
+  std::string value;
+};  // escapes resolved; text blocks too, without their common indentation
+// "a100-${z}": texts[0], values[0], texts[1], … — one text more than values.
+struct TemplateExpr {
+  std::vector<std::string> texts;
+  std::vector<Expr> values;
+};
+struct DateExpr {
+  std::string text;
+};  // "2026-11-30", a day of the calendar
+struct BoolExpr {
+  bool value = false;
+};
 struct NoneExpr {};
-struct NameExpr { Identifier name; };
-struct MemberExpr { std::vector<Expr> base; Identifier member; };  // base has one element
-struct ListExpr { std::vector<Expr> elements; };
+struct NameExpr {
+  Identifier name;
+};
+struct MemberExpr {
+  std::vector<Expr> base;
+  Identifier member;
+};  // base has one element
+struct IndexExpr {
+  std::vector<Expr> operands;
+};  // base, index
+struct Argument;
+struct CallExpr {
+  std::vector<Expr> callee;
+  std::vector<Argument> arguments;
+};  // callee has one element
+struct ListExpr {
+  std::vector<Expr> elements;
+};
+struct Field;
+struct RecordExpr {
+  std::vector<Field> fields;
+};  // { "us-central1-a" = 24 nodes }
+struct ConditionalExpr {
+  std::vector<Expr> operands;
+};  // condition, then, else
+// [element for first, second in collection if condition]
+struct ComprehensionExpr {
+  Identifier first;
+  std::optional<Identifier> second;
+  std::vector<Expr> operands;  // element, collection and, when there is one, condition
+};
 enum class UnaryOperator { kNegate, kNot };
-struct UnaryExpr { UnaryOperator op; std::vector<Expr> operand; };  // one element
-enum class BinaryOperator { kAdd, kSubtract, kMultiply, kDivide, kRange, kEqual, kNotEqual, kLess, kLessEqual,
-                            kGreater, kGreaterEqual, kAnd, kOr };
+struct UnaryExpr {
+  UnaryOperator op;
+  std::vector<Expr> operand;
+};  // one element
+enum class BinaryOperator {
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kRange,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kIn,
+  kAnd,
+  kOr
+};
 struct BinaryExpr {
   BinaryOperator op;
   SourceRange op_range;
@@ -47,14 +104,33 @@ struct BinaryExpr {
 };
 
 struct Expr {
-  std::variant<NumberExpr, StringExpr, BoolExpr, NoneExpr, NameExpr, MemberExpr, ListExpr, UnaryExpr, BinaryExpr> node;
+  std::variant<NumberExpr, StringExpr, TemplateExpr, DateExpr, BoolExpr, NoneExpr, NameExpr, MemberExpr, IndexExpr,
+               CallExpr, ListExpr, RecordExpr, ConditionalExpr, ComprehensionExpr, UnaryExpr, BinaryExpr>
+      node;
+  SourceRange range;
+};
+struct Argument {
+  std::optional<Identifier> name;  // f(x, hidden = 4096)
+  Expr value;
+};
+struct Field {
+  Identifier key;
+  Expr value;
+};
+
+// List<String>, Map<nodes>, Ref<pool>, iters/s, Duration?
+struct TypeRef {
+  std::string name;  // "List", "iters/s"
+  std::vector<TypeRef> arguments;
+  bool is_optional = false;
   SourceRange range;
 };
 
 struct Assignment {
+  std::optional<SourceRange> override_word;
   Path target;  // `price.spot = …` has two parts
   Expr value;
-  SourceRange range;
+  SourceRange range;  // from `override` on
 };
 
 struct ObjectiveTerm {
@@ -75,6 +151,7 @@ struct Objective {
 enum class LinkScope { kNone, kWithin, kAcross };
 struct LinkEnd {
   std::optional<Path> zone;  // absent: `*`
+  bool is_string = false;    // "us-central1-a"; otherwise the name of a zone, or of a value that holds one
   SourceRange range;
 };
 struct Body;
@@ -89,33 +166,73 @@ struct Link {
 
 struct Let {
   Identifier name;
-  std::optional<Path> type;  // `let t: iters/s`: one part holding the text "iters/s"
+  std::optional<TypeRef> type;
   Expr value;
+  std::string doc;  // the `##` lines above it, without the marks
+  SourceRange range;
+};
+
+struct Param {
+  Identifier name;
+  TypeRef type;
+  std::optional<Expr> value;  // the default
+  std::optional<Expr> where;
+  std::string doc;
   SourceRange range;
 };
 
 struct Block {
   Identifier kind;                  // "pool"
-  std::optional<Identifier> label;  // fast, "v100-eu"
+  std::optional<Identifier> label;  // fast, "v100-eu"; as written when it is a template
   bool label_is_string = false;
-  std::vector<Body> body;           // one element
-  SourceRange header;               // kind and label
-  SourceRange range;                // whole block
+  std::vector<Expr> label_template;  // "a100-${z}": one TemplateExpr, else empty
+  std::optional<Identifier> alias;   // `as eu`
+  std::optional<Path> base;          // `extends gcp.us_central1`
+  std::vector<Body> body;            // one element
+  std::string doc;
+  SourceRange header;  // all before the body
+  SourceRange range;   // whole block
 };
 
-using Statement = std::variant<Assignment, Objective, Let, Link, Block>;
+// for z, n in team_quota if n > 0 nodes { … }
+struct For {
+  Identifier first;
+  std::optional<Identifier> second;
+  Expr collection;
+  std::optional<Expr> condition;
+  std::vector<Body> body;  // one element
+  SourceRange header;
+  SourceRange range;
+};
+
+// remove pool t4_default; remove price
+struct Remove {
+  Identifier kind;
+  std::optional<Identifier> label;
+  SourceRange range;
+};
+
+struct Assert {
+  bool is_warning = false;  // `warn`
+  Expr condition;
+  std::optional<Expr> message;  // a string or a template
+  SourceRange range;
+};
+
+using Statement = std::variant<Assignment, Objective, Let, Link, Block, For, Remove, Assert>;
 struct Body {
   std::vector<Statement> statements;
   SourceRange range;  // braces included
 };
 
 struct Import {
-  std::string path;  // "std/gcp"
+  std::string path;  // "std/gcp@2026.11", "./hardware.sail"
   SourceRange path_range;
+  std::optional<Identifier> sha256;  // of the file's bytes, in hexadecimal
   Identifier alias;
   SourceRange range;
 };
-using Item = std::variant<Import, Let, Link, Block>;
+using Item = std::variant<Import, Param, Let, Assert, For, Link, Block>;
 
 struct Spec {
   SourceId file = SourceId(-1);

@@ -1,18 +1,19 @@
 // The generated parser's tree to our tree, with the checks that one token of lookahead cannot make.
 #pragma once
 
+#include <vector>
+
 #include "SailParser.h"
-#include "compiler/base/diagnostic.h"
-#include "compiler/base/source.h"
 #include "compiler/frontend/ast.h"
-#include "compiler/frontend/parse.h"
-#include "compiler/frontend/token.h"
+#include "compiler/frontend/build_context.h"
 
 namespace sail::frontend {
 
 // Statements with syntax errors are left out. Reports SAIL0103, SAIL0105, SAIL0107, SAIL0119 (depth of an expression)
-// and SAIL0108 (escapes, constraint names). Linear in the tokens.
-ast::Spec BuildAst(parser::SailParser::FileContext* tree, const LexedFile& lexed, const SourceFile& file, SourceId id,
-                   const ParseLimits& limits, DiagnosticSink& sink);
+// and SAIL0108 (escapes, names of constraints and arguments, what stands inside `${…}`). Linear in the tokens.
+ast::Spec BuildAst(parser::SailParser::FileContext* tree, const BuildContext& context);
+
+// For a file of assignments to single words (SAIL0107 for anything else), with or without an edition line.
+std::vector<ast::Assignment> BuildAssignments(parser::SailParser::FileContext* tree, const BuildContext& context);
 
 }  // namespace sail::frontend

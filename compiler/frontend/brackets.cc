@@ -2,11 +2,14 @@
 
 #include <utility>
 
+#include "SailLexer.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/frontend/lex.h"
 
 namespace sail::frontend {
 namespace {
+
+using parser::SailLexer;
 
 struct Repair {
   int open = -1;   // the bracket that is never closed, or -1
@@ -114,11 +117,42 @@ void Apply(const std::vector<Repair>& repairs, const SourceFile& file, std::vect
 
 }  // namespace
 
+namespace {
+
+// `List<List<…`: angles in a type nest, too. Elsewhere `<` compares.
+class TypeNesting {
+ public:
+  // The open angles after token `i`.
+  int After(const std::vector<Token>& tokens, size_t i) {
+    const Token& token = tokens[i];
+    const int opener = i >= 2 ? tokens[i - 2].type : 0;
+    if (token.type == SailLexer::COLON && (opener == SailLexer::LET || opener == SailLexer::PARAM)) {
+      in_type_ = true;
+      open_ = 0;
+    } else if (token.type == SailLexer::LT) {
+      ++open_;
+    } else if (token.type == SailLexer::GT) {
+      --open_;
+    } else if (token.kind != TokenKind::kName && token.type != SailLexer::COMMA) {
+      in_type_ = false;
+    }
+    return in_type_ ? open_ : 0;
+  }
+
+ private:
+  bool in_type_ = false;
+  int open_ = 0;
+};
+
+}  // namespace
+
 bool CheckNesting(const std::vector<Token>& tokens, SourceId id, const ParseLimits& limits, DiagnosticSink& sink) {
   std::vector<int> outer;  // for every open bracket, the prefix operators that wait for the operand it begins
   int waiting = 0;
   int depth = 0;
-  for (const Token& token : tokens) {
+  TypeNesting type;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
     switch (token.kind) {
       case TokenKind::kPrefix:
         ++waiting;
@@ -137,7 +171,7 @@ bool CheckNesting(const std::vector<Token>& tokens, SourceId id, const ParseLimi
           outer.pop_back();
         }
     }
-    if (depth > limits.max_nesting) {
+    if (depth + type.After(tokens, i) > limits.max_nesting) {
       sink.Report(
           {.code = DiagnosticCode::kTooLarge,
            .message = absl::StrCat("brackets and prefix operators are nested more than ", limits.max_nesting, " deep"),

@@ -9,7 +9,7 @@
 
 namespace sail::frontend {
 
-// False if brackets and prefix operators nest deeper than limits.max_nesting (SAIL0119). Linear.
+// False if brackets, prefix operators and the `<` of types nest deeper than limits.max_nesting (SAIL0119). Linear.
 bool CheckNesting(const std::vector<Token>& tokens, SourceId id, const ParseLimits& limits, DiagnosticSink& sink);
 
 // Makes every bracket match, reporting each repair (SAIL0106). A missing closing bracket is put where the indentation

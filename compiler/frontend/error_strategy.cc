@@ -15,10 +15,11 @@ bool IsSequence(size_t rule) {
   return rule == SailParser::RuleFile || rule == SailParser::RuleBody || rule == SailParser::RuleConstraints;
 }
 bool IsPart(size_t rule) {
-  return rule == SailParser::RuleStatement || rule == SailParser::RuleConstraint || rule == SailParser::RuleEdition;
+  return rule == SailParser::RuleStatement || rule == SailParser::RuleConstraint || rule == SailParser::RuleEdition ||
+         rule == SailParser::RuleEmbedded;
 }
 
-// The innermost statement, constraint or edition line around `context`; null between two of them.
+// The innermost statement, constraint, edition line or `{…}` of a string around `context`; null between two of them.
 const antlr4::ParserRuleContext* PartAround(const antlr4::RuleContext* context) {
   for (; context != nullptr; context = static_cast<const antlr4::RuleContext*>(context->parent)) {
     if (IsPart(context->getRuleIndex())) return static_cast<const antlr4::ParserRuleContext*>(context);
@@ -95,8 +96,10 @@ void ErrorStrategy::ReportAt(antlr4::Parser* parser, size_t index, const antlr4:
   } else if (SharesLine(tokens, start) && (part != nullptr || BeginsStatement(start))) {
     sink_.Report(StatementsOnOneLine(tokens[start], id_));
   } else {
-    const bool in_constraint = rule == SailParser::RuleConstraint || rule == SailParser::RuleConstraints;
-    sink_.Report(UnexpectedToken(tokens, index, expected, in_constraint, file_, id_));
+    const Place place = rule == SailParser::RuleEmbedded                                            ? Place::kString
+                        : rule == SailParser::RuleConstraint || rule == SailParser::RuleConstraints ? Place::kConstraint
+                                                                                                    : Place::kStatement;
+    sink_.Report(UnexpectedToken(tokens, index, expected, place, file_, id_));
   }
 }
 
@@ -122,7 +125,9 @@ bool ErrorStrategy::BeginsStatement(size_t index) const {
                          token.type == SailParser::WHERE;
   const bool awaited = (previous.kind == TokenKind::kPunctuation && previous.type != SailParser::COMMA) ||
                        previous.kind == TokenKind::kPrefix || previous.type == SailParser::AND ||
-                       previous.type == SailParser::OR || previous.type == SailParser::THEN;
+                       previous.type == SailParser::OR || previous.type == SailParser::THEN ||
+                       previous.type == SailParser::IN || previous.type == SailParser::IF ||
+                       previous.type == SailParser::ELSE;
   const bool certain = token.starts_line && (next.type == SailParser::ASSIGN || next.type == SailParser::COLON);
   if (continues || (awaited && !certain)) return false;
   const bool opens = token.type == SailParser::LET || token.type == SailParser::IMPORT ||

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "compiler/frontend/string_literal.h"
+#include "compiler/frontend/literal_builder.h"
 
 namespace sail::frontend {
 namespace {
@@ -38,6 +38,8 @@ BinaryOperator OperatorOf(int type) {
       return BinaryOperator::kGreater;
     case SailParser::GE:
       return BinaryOperator::kGreaterEqual;
+    case SailParser::IN:
+      return BinaryOperator::kIn;
     case SailParser::AND:
       return BinaryOperator::kAnd;
     default:
@@ -56,7 +58,26 @@ class ExpressionBuilder {
  public:
   explicit ExpressionBuilder(const BuildContext& context) : context_(context) {}
 
-  Built Build(SailParser::ExprContext* tree) { return Chain(tree->orExpr(), &ExpressionBuilder::And); }
+  // `if a then b else if c then d else e` nests to the right.
+  Built Build(SailParser::ExprContext* tree) {
+    const std::vector<SailParser::OrExprContext*> parts = tree->orExpr();
+    Built built = Or(parts.back());
+    for (size_t i = parts.size() - 1; i > 0; i -= 2) {
+      const Token& word = context_.tokens[parts[i - 2]->start->getTokenIndex() - 1];
+      if (TooDeep(built, word)) break;
+      Built condition = Or(parts[i - 2]);
+      Built then = Or(parts[i - 1]);
+      const int depth = 1 + std::max({condition.depth, then.depth, built.depth});
+      const SourceRange range = {context_.id, word.begin, built.expr.range.end};
+      ast::ConditionalExpr node;
+      node.operands.reserve(3);
+      node.operands.push_back(std::move(condition.expr));
+      node.operands.push_back(std::move(then.expr));
+      node.operands.push_back(std::move(built.expr));
+      built = {{std::move(node), range}, depth};
+    }
+    return built;
+  }
 
  private:
   // The children of a chain rule alternate: operand, operator, operand, …
@@ -78,6 +99,7 @@ class ExpressionBuilder {
     return left;
   }
 
+  Built Or(SailParser::OrExprContext* rule) { return Chain(rule, &ExpressionBuilder::And); }
   Built And(SailParser::AndExprContext* rule) { return Chain(rule, &ExpressionBuilder::Not); }
   Built Not(SailParser::NotExprContext* rule) {
     Built built = Chain(rule->comparison(), &ExpressionBuilder::Range);
@@ -87,7 +109,7 @@ class ExpressionBuilder {
   Built Sum(SailParser::SumContext* rule) { return Chain(rule, &ExpressionBuilder::Product); }
   Built Product(SailParser::ProductContext* rule) { return Chain(rule, &ExpressionBuilder::Unary); }
   Built Unary(SailParser::UnaryContext* rule) {
-    return Prefixed(rule, Member(rule->member()), ast::UnaryOperator::kNegate);
+    return Prefixed(rule, Postfix(rule->postfix()), ast::UnaryOperator::kNegate);
   }
 
   // All children but the last are prefix operators; the innermost stands last.
@@ -103,25 +125,66 @@ class ExpressionBuilder {
     return built;
   }
 
-  Built Member(SailParser::MemberContext* rule) {
+  Built Postfix(SailParser::PostfixContext* rule) {
     Built built = Primary(rule->primary());
-    for (size_t i = 2; i < rule->children.size(); i += 2) {  // children: primary `.` name `.` name …
-      const Token& name = FirstToken(rule->children[i]);
-      if (TooDeep(built, name)) break;
-      const SourceRange range = {context_.id, built.expr.range.begin, name.end};
-      ast::MemberExpr node{.member = context_.IdentifierOf(name)};
-      node.base.push_back(std::move(built.expr));
-      built = {{std::move(node), range}, built.depth + 1};
+    for (size_t i = 1; i < rule->children.size(); ++i) {
+      auto* part = static_cast<antlr4::ParserRuleContext*>(rule->children[i]);
+      if (TooDeep(built, context_.TokenOf(part->start))) break;
+      const SourceRange range = {context_.id, built.expr.range.begin, context_.RangeOf(part).end};
+      int inner = 0;
+      if (auto* member = dynamic_cast<SailParser::MemberContext*>(part); member != nullptr) {
+        ast::MemberExpr node{.member = context_.IdentifierOf(context_.TokenOf(member->stop))};
+        node.base.push_back(std::move(built.expr));
+        built.expr = {std::move(node), range};
+      } else if (auto* index = dynamic_cast<SailParser::IndexContext*>(part); index != nullptr) {
+        Built key = Build(index->expr());
+        inner = key.depth;
+        ast::IndexExpr node;
+        node.operands.reserve(2);
+        node.operands.push_back(std::move(built.expr));
+        node.operands.push_back(std::move(key.expr));
+        built.expr = {std::move(node), range};
+      } else {
+        ast::CallExpr node;
+        inner = Arguments(static_cast<SailParser::CallContext*>(part), node.arguments);
+        node.callee.push_back(std::move(built.expr));
+        built.expr = {std::move(node), range};
+      }
+      built.depth = 1 + std::max(built.depth, inner);
     }
     return built;
+  }
+
+  // Returns the depth of the deepest.
+  int Arguments(SailParser::CallContext* rule, std::vector<ast::Argument>& arguments) {
+    int depth = 0;
+    for (SailParser::ArgumentContext* tree : Separated<SailParser::ArgumentContext>(rule)) {
+      const std::vector<SailParser::ExprContext*> parts = tree->expr();
+      ast::Argument argument;
+      if (parts.size() == 2) argument.name = Word(parts[0], "the name of an argument is one word");
+      Built value = Build(parts.back());
+      argument.value = std::move(value.expr);
+      depth = std::max(depth, value.depth);
+      arguments.push_back(std::move(argument));
+    }
+    return depth;
+  }
+
+  // An expression that must be one word.
+  std::optional<ast::Identifier> Word(SailParser::ExprContext* tree, std::string message) {
+    const Token& token = context_.TokenOf(tree->start);
+    if (tree->start == tree->stop && token.kind == TokenKind::kName) return context_.IdentifierOf(token);
+    context_.Report(DiagnosticCode::kSyntax, context_.RangeOf(tree), std::move(message));
+    return std::nullopt;
   }
 
   Built Primary(SailParser::PrimaryContext* rule) {
     const Token& token = context_.TokenOf(rule->start);
     const SourceRange range = context_.RangeOf(rule);
-    if (rule->quantity() != nullptr) return {{Number(rule->quantity()), range}};
+    if (rule->quantity() != nullptr) return {{BuildNumber(rule->quantity(), context_), range}};
     if (rule->name() != nullptr) return {{ast::NameExpr{context_.IdentifierOf(token)}, range}};
     if (rule->list() != nullptr) return List(rule->list());
+    if (rule->record() != nullptr) return Record(rule->record());
     if (rule->expr() != nullptr) {
       Built inner = Build(rule->expr());
       inner.expr.range = range;
@@ -134,51 +197,68 @@ class ExpressionBuilder {
         return {{ast::BoolExpr{false}, range}};
       case SailParser::NONE:
         return {{ast::NoneExpr{}, range}};
+      case SailParser::DATE:
+        return {{BuildDate(token, context_), range}};
       default:
-        return {{ast::StringExpr{context_.IdentifierOf(token).text}, range}};
+        return {BuildText(token, context_)};
     }
-  }
-
-  // The tokens of a quantity: [$] number [unit words and `/`, or `%`].
-  ast::NumberExpr Number(SailParser::QuantityContext* rule) {
-    const size_t first = rule->start->getTokenIndex();
-    const size_t last = rule->stop->getTokenIndex();
-    const bool dollar = context_.tokens[first].type == SailParser::DOLLAR;
-    const size_t digits = dollar ? first + 1 : first;
-    ast::NumberExpr number;
-    number.digits = std::string(TextOf(context_.tokens[digits], context_.file));
-    number.digits_range = context_.RangeOf(context_.tokens[digits]);
-    if (last > digits) {
-      number.unit_range = {context_.id, context_.tokens[digits + 1].begin, context_.tokens[last].end};
-      for (size_t i = digits + 1; i <= last; ++i) {
-        absl::StrAppend(&number.unit, TextOf(context_.tokens[i], context_.file));
-      }
-    } else if (dollar) {
-      number.unit_range = context_.RangeOf(context_.tokens[first]);
-    }
-    if (dollar) number.unit.insert(0, "USD");
-    return number;
   }
 
   Built List(SailParser::ListContext* rule) {
+    if (rule->generator() != nullptr) return Comprehension(rule);
     Built built{{ast::ListExpr{}, context_.RangeOf(rule)}};
     auto& elements = std::get<ast::ListExpr>(built.expr.node).elements;
-    bool after_comma = false;
-    for (antlr4::tree::ParseTree* child : rule->children) {
-      if (auto* terminal = dynamic_cast<antlr4::tree::TerminalNode*>(child); terminal != nullptr) {
-        const Token& token = context_.TokenOf(terminal->getSymbol());
-        if (after_comma && token.type == SailParser::COMMA) {
-          context_.Report(DiagnosticCode::kSyntax, context_.RangeOf(token), "expected a value, found `,`");
-        }
-        after_comma = token.type == SailParser::COMMA;
-        continue;
-      }
-      Built element = Build(static_cast<SailParser::ExprContext*>(child));
+    for (SailParser::ExprContext* tree : Separated<SailParser::ExprContext>(rule)) {
+      Built element = Build(tree);
       built.depth = std::max(built.depth, element.depth + 1);
       elements.push_back(std::move(element.expr));
-      after_comma = false;
     }
     return built;
+  }
+
+  Built Comprehension(SailParser::ListContext* rule) {
+    const Generator generator = GeneratorOf(rule->generator(), context_);
+    Built built{{ast::ComprehensionExpr{.first = generator.first, .second = generator.second}, context_.RangeOf(rule)}};
+    auto& operands = std::get<ast::ComprehensionExpr>(built.expr.node).operands;
+    for (SailParser::ExprContext* tree : {rule->expr()[0], generator.collection, generator.condition}) {
+      if (tree == nullptr) continue;
+      Built operand = Build(tree);
+      built.depth = std::max(built.depth, operand.depth + 1);
+      operands.push_back(std::move(operand.expr));
+    }
+    return built;
+  }
+
+  Built Record(SailParser::RecordContext* rule) {
+    Built built{{ast::RecordExpr{}, context_.RangeOf(rule)}};
+    auto& fields = std::get<ast::RecordExpr>(built.expr.node).fields;
+    for (SailParser::FieldContext* tree : rule->field()) {
+      context_.CheckSeparated(tree);
+      Built value = Build(tree->expr());
+      built.depth = std::max(built.depth, value.depth + 1);
+      fields.push_back({context_.IdentifierOf(context_.TokenOf(tree->start)), std::move(value.expr)});
+    }
+    return built;
+  }
+
+  // The parts of a list or of arguments, which the grammar allows to be missing anywhere.
+  template <class Part>
+  std::vector<Part*> Separated(antlr4::ParserRuleContext* rule) {
+    std::vector<Part*> parts;
+    bool after_comma = false;
+    for (antlr4::tree::ParseTree* child : rule->children) {
+      if (auto* part = dynamic_cast<Part*>(child); part != nullptr) {
+        parts.push_back(part);
+        after_comma = false;
+        continue;
+      }
+      const Token& token = FirstToken(child);
+      if (after_comma && token.type == SailParser::COMMA) {
+        context_.Report(DiagnosticCode::kSyntax, context_.RangeOf(token), "expected a value, found `,`");
+      }
+      after_comma = token.type == SailParser::COMMA;
+    }
+    return parts;
   }
 
   const Token& FirstToken(antlr4::tree::ParseTree* tree) const {
@@ -206,18 +286,17 @@ class ExpressionBuilder {
 
 }  // namespace
 
-ast::Identifier BuildContext::IdentifierOf(const Token& token) const {
-  if (token.kind == TokenKind::kString) return {StringValue(token, file, id, sink), RangeOf(token)};
-  return {std::string(TextOf(token, file)), RangeOf(token)};
-}
-
-void BuildContext::Report(DiagnosticCode code, SourceRange range, std::string message,
-                          std::vector<std::string> helps) const {
-  sink.Report({.code = code, .message = std::move(message), .primary = {.range = range}, .helps = std::move(helps)});
-}
-
 Expr BuildExpression(SailParser::ExprContext* tree, const BuildContext& context) {
   return ExpressionBuilder(context).Build(tree).expr;
+}
+
+Generator GeneratorOf(SailParser::GeneratorContext* tree, const BuildContext& context) {
+  const std::vector<SailParser::NameContext*> names = tree->name();
+  const std::vector<SailParser::ExprContext*> exprs = tree->expr();
+  Generator generator{.first = context.IdentifierOf(context.TokenOf(names[0]->start)), .collection = exprs[0]};
+  if (names.size() == 2) generator.second = context.IdentifierOf(context.TokenOf(names[1]->start));
+  if (exprs.size() == 2) generator.condition = exprs[1];
+  return generator;
 }
 
 }  // namespace sail::frontend

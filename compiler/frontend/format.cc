@@ -1,28 +1,35 @@
-// The formatter works on tokens, comments included, so that nothing is lost; the tree only says where statements begin.
-// Rules:
+// The formatter works on tokens, comments included, so that nothing is lost; the tree only says where statements,
+// records and types are. Rules:
 //   - two blanks of indentation per block; one statement per line; at most one empty line between two of them;
-//   - a block the author wrote on one line stays there if the line fits in 100 columns;
-//   - one blank around binary operators and before units, none inside units and around `..`; `$3/h` is `3 USD/h`;
-//   - `=` of consecutive one-line assignments is aligned, and so are conditions after the names of constraints;
+//   - a block or record the author wrote on one line stays there if the line fits in 100 columns;
+//   - one blank around binary operators and before units, none inside units and types and around `..`; `$3/h` is
+//     `3 USD/h`;
+//   - `=` of consecutive one-line assignments and fields is aligned, and so are conditions after the names of
+//     constraints;
 //   - line breaks inside an expression stay where the author put them, indented by four, inside brackets by two for
 //     each bracket;
-//   - `subject to` has its own line, indented by two, except inside a one-line block.
+//   - `subject to` has its own line, indented by two, except inside a one-line block;
+//   - strings, text blocks included, stay as they are, but for the line ends.
 #include "compiler/frontend/format.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "SailLexer.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "compiler/base/display_width.h"
 #include "compiler/base/status_macros.h"
+#include "compiler/frontend/layout.h"
 #include "compiler/frontend/parse_tokens.h"
-#include "compiler/frontend/statement_starts.h"
 
 namespace sail {
 namespace frontend {
 namespace {
+
+using parser::SailLexer;
 
 constexpr int kMaxColumns = 100;
 constexpr int kIndent = 2;
@@ -37,6 +44,24 @@ int Width(absl::string_view text) {
   }
   return cells;
 }
+
+// Text that knows where its last line ends, so that appending stays linear.
+class Writer {
+ public:
+  explicit Writer(int column) : column_(column) {}
+
+  void Append(absl::string_view text) {
+    text_.append(text.data(), text.size());
+    const size_t line = text.rfind('\n') + 1;  // npos + 1 is 0
+    column_ = (line == 0 ? column_ : 0) + Width(text.substr(line));
+  }
+  int column() const { return column_; }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+  int column_;
+};
 
 // One statement or one comment of a block, laid out. Lines after the first carry their own indentation.
 struct Element {
@@ -56,12 +81,21 @@ class Formatter {
                  // A comment at the very end has the offset of no token but the end.
                  return a.begin != b.begin ? a.begin < b.begin : a.kind == TokenKind::kComment;
                });
-    const std::vector<int> starts = StatementStarts(parsed.spec);
+    const Layout layout = LayoutOf(parsed.spec);
+    const auto among = [](const std::vector<int>& offsets, int offset) {
+      return std::binary_search(offsets.begin(), offsets.end(), offset);
+    };
     closer_.resize(tokens_.size());
     begins_.resize(tokens_.size());
+    is_record_.resize(tokens_.size());
+    in_type_.resize(tokens_.size());
     std::vector<size_t> open;
+    auto type = layout.types.begin();
     for (size_t i = 0; i < tokens_.size(); ++i) {
-      begins_[i] = std::binary_search(starts.begin(), starts.end(), tokens_[i].begin);
+      begins_[i] = among(layout.starts, tokens_[i].begin);
+      is_record_[i] = among(layout.records, tokens_[i].begin);
+      while (type != layout.types.end() && type->end <= tokens_[i].begin) ++type;
+      in_type_[i] = type != layout.types.end() && type->begin <= tokens_[i].begin;
       if (tokens_[i].kind == TokenKind::kOpen) open.push_back(i);
       if (tokens_[i].kind == TokenKind::kClose) {
         closer_[open.back()] = i;
@@ -76,6 +110,7 @@ class Formatter {
   absl::string_view Text(size_t i) const { return TextOf(tokens_[i], file_); }
   std::string CommentText(size_t i) const { return std::string(absl::StripTrailingAsciiWhitespace(Text(i))); }
   bool IsComment(size_t i) const { return tokens_[i].kind == TokenKind::kComment; }
+  bool IsSeparator(size_t i) const { return tokens_[i].kind == TokenKind::kSeparator; }
 
   // The statements and comments in [begin, end), one per line.
   std::string Sequence(size_t begin, size_t end, int indent) {
@@ -89,11 +124,11 @@ class Formatter {
       } else {
         const size_t last = LastOfStatement(i, end);
         LayOut(i, last, indent, element);
-        last_line = tokens_[last].line;
+        last_line = tokens_[last].end_line;
         i = last + 1;
         // The comma may stand on a line of its own; a comment right after either of them belongs to the statement.
         if (i < end && IsComment(i) && tokens_[i].line == last_line) element.comment = CommentText(i++);
-        if (i < end && Text(i) == ",") last_line = tokens_[i++].line;
+        if (i < end && IsSeparator(i)) last_line = tokens_[i++].line;
         if (i < end && IsComment(i) && tokens_[i].line == last_line && element.comment.empty()) {
           element.comment = CommentText(i++);
         }
@@ -106,7 +141,7 @@ class Formatter {
   size_t LastOfStatement(size_t first, size_t end) const {
     size_t last = first;
     for (size_t i = first; i < end; ++i) {
-      if (i > first && (begins_[i] || Text(i) == ",")) break;
+      if (i > first && (begins_[i] || IsSeparator(i))) break;
       if (IsComment(i)) continue;
       if (tokens_[i].kind == TokenKind::kOpen) i = closer_[i];
       last = i;
@@ -115,18 +150,19 @@ class Formatter {
   }
 
   void LayOut(size_t first, size_t last, int indent, Element& element) {
-    const size_t split = Text(first) == "let" ? last : EndOfHead(first, last);
+    const size_t split = EndOfHead(first, last);
     if (split < last) {
-      element.head = Render(first, split, indent, /*inline_only=*/false);
-      element.text = Render(split + 1, last, indent, /*inline_only=*/false);
+      element.head = Render(first, split, indent, indent, /*inline_only=*/false);
+      element.text = Render(split + 1, last, indent, indent + Width(element.head) + 1, /*inline_only=*/false);
       if (element.head.find('\n') == std::string::npos && element.aligns()) return;
       element.head.clear();
     }
-    element.text = Render(first, last, indent, /*inline_only=*/false);
+    element.text = Render(first, last, indent, indent, /*inline_only=*/false);
   }
 
   // The token before the aligned part: before `=` in an assignment, the `:` itself in a constraint; `last` if neither.
   size_t EndOfHead(size_t first, size_t last) const {
+    if (tokens_[first].type == SailLexer::LET || tokens_[first].type == SailLexer::PARAM) return last;
     for (size_t i = first; i < last; ++i) {
       if (tokens_[i].kind == TokenKind::kOpen || IsComment(i)) return last;
       if (Text(i) == "=" && i > first) return i - 1;
@@ -155,29 +191,26 @@ class Formatter {
     return out;
   }
 
-  // Tokens [first, last] of one statement. `inline_only`: no line breaks, for one-line blocks.
-  std::string Render(size_t first, size_t last, int indent, bool inline_only) {
-    std::string out;
+  // Tokens [first, last] of one statement, from `column` on. `inline_only`: no line breaks, for one-line blocks.
+  std::string Render(size_t first, size_t last, int indent, int column, bool inline_only) {
+    Writer out(column);
     int base = indent;
-    int brackets = 0;                     // open round and square ones
-    bool in_type = Text(first) == "let";  // `let t: iters/s =`
+    int line_indent = indent;
+    int brackets = 0;  // open round and square ones
     for (size_t i = first; i <= last; ++i) {
-      if (Text(i) == "=") in_type = false;
-      const bool after_comment = i > first && IsComment(i - 1);
       const bool opens_body = Text(i) == "{";
       const bool subject = !inline_only && Text(i) == "subject" && i + 1 <= last && Text(i + 1) == "to";
       if (subject) base = indent + kIndent;
-      const bool own_line = IsComment(i) && tokens_[i].starts_line;
-      const bool kept_break = tokens_[i].starts_line && !opens_body;
-      if (i > first && !inline_only && (subject || after_comment || own_line || kept_break)) {
-        absl::StrAppend(&out, "\n", std::string(base + (subject || opens_body ? 0 : BreakIndent(i, brackets)), ' '));
+      if (i > first && !inline_only && (subject || BreaksBefore(i, brackets))) {
+        line_indent = base + (subject || (opens_body && brackets == 0) ? 0 : BreakIndent(i, brackets));
+        out.Append(absl::StrCat("\n", std::string(line_indent, ' ')));
       } else if (i > first && IsComment(i)) {
-        out += "  ";
-      } else if (i > first && SpaceBetween(i - 1, i, in_type)) {
-        out += ' ';
+        out.Append("  ");
+      } else if (i > first && SpaceBetween(i - 1, i)) {
+        out.Append(" ");
       }
       if (opens_body) {
-        RenderBody(i, base, inline_only, out);
+        RenderBody(i, is_record_[i] ? line_indent : base, inline_only, out);
         i = closer_[i];
       } else {
         RenderToken(i, last, out);
@@ -185,53 +218,56 @@ class Formatter {
         if (tokens_[i].kind == TokenKind::kClose) --brackets;
       }
     }
-    return out;
+    return out.Take();
+  }
+
+  // The brace of a body follows what stands before it; a record in a list may have its own line.
+  bool BreaksBefore(size_t i, int brackets) const {
+    if (IsComment(i - 1)) return true;
+    return tokens_[i].starts_line && (Text(i) != "{" || brackets > 0);
   }
 
   // Of a line that continues a statement, relative to the statement.
   int BreakIndent(size_t i, int brackets) const {
     if (tokens_[i].kind == TokenKind::kClose) return kIndent * (brackets - 1);
     if (brackets > 0) return kIndent * brackets;
-    return Text(i) == "then" ? kIndent : kContinuation;
+    const bool next_term = Text(i) == "then" && (Text(i + 1) == "minimize" || Text(i + 1) == "maximize");
+    return next_term ? kIndent : kContinuation;
   }
 
-  void RenderToken(size_t i, size_t last, std::string& out) {
+  void RenderToken(size_t i, size_t last, Writer& out) {
     if (IsComment(i)) {
-      out += CommentText(i);
+      out.Append(CommentText(i));
     } else if (Text(i) == "$") {
       // written after the number
     } else if (Text(i) == "," && !tokens_[i].starts_line && i < last && tokens_[i + 1].kind == TokenKind::kClose &&
                !tokens_[i + 1].starts_line) {
       // a comma before a bracket on the same line separates nothing
+    } else if (tokens_[i].line != tokens_[i].end_line) {
+      out.Append(absl::StrReplaceAll(Text(i), {{"\r\n", "\n"}, {"\r", "\n"}}));
     } else {
-      absl::StrAppend(&out, Text(i));
-      if (i > 0 && Text(i - 1) == "$") out += " USD";
+      out.Append(Text(i));
+      if (i > 0 && Text(i - 1) == "$") out.Append(" USD");
     }
   }
 
-  // The block that opens at `open`; `out` ends just before its brace.
-  void RenderBody(size_t open, int indent, bool inline_only, std::string& out) {
+  // The block or record that opens at `open`; `out` ends just before its brace.
+  void RenderBody(size_t open, int indent, bool inline_only, Writer& out) {
     const size_t close = closer_[open];
-    if (inline_only) {
-      out += Inline(open);
-      return;
-    }
     const bool one_line = tokens_[open].line == tokens_[close].line;
-    if (close == open + 1 || one_line) {
-      const size_t line_begin = out.rfind('\n') + 1;  // npos + 1 is 0
-      const int before = Width(absl::string_view(out).substr(line_begin)) + (line_begin == 0 ? indent : 0);
-      std::string text = Inline(open);
-      if (before + Width(text) <= kMaxColumns || close == open + 1) {
-        out += text;
+    if (inline_only || close == open + 1 || one_line) {
+      const std::string text = Inline(open);
+      if (inline_only || close == open + 1 || out.column() + Width(text) <= kMaxColumns) {
+        out.Append(text);
         return;
       }
     }
-    out += '{';
+    out.Append("{");
     size_t first = open + 1;
     if (IsComment(first) && tokens_[first].line == tokens_[open].line) {
-      absl::StrAppend(&out, "  ", CommentText(first++));
+      out.Append(absl::StrCat("  ", CommentText(first++)));
     }
-    absl::StrAppend(&out, "\n", Sequence(first, close, indent + kIndent), std::string(indent, ' '), "}");
+    out.Append(absl::StrCat("\n", Sequence(first, close, indent + kIndent), std::string(indent, ' '), "}"));
   }
 
   std::string Inline(size_t open) {
@@ -239,29 +275,34 @@ class Formatter {
     std::string out = "{";
     for (size_t i = open + 1; i < close;) {
       const size_t last = LastOfStatement(i, close);
-      absl::StrAppend(&out, i == open + 1 ? " " : ", ", Render(i, last, 0, /*inline_only=*/true));
+      absl::StrAppend(&out, i == open + 1 ? " " : ", ", Render(i, last, 0, 0, /*inline_only=*/true));
       i = last + 1;
-      if (i < close && Text(i) == ",") ++i;
+      if (i < close && IsSeparator(i)) ++i;
     }
     out += " }";
     return out;
   }
 
-  bool SpaceBetween(size_t left, size_t right, bool in_type) const {
+  bool SpaceBetween(size_t left, size_t right) const {
     const absl::string_view before = Text(left);
     const absl::string_view after = Text(right);
-    if (in_type && (before == "/" || after == "/")) return false;
+    if (in_type_[left] && in_type_[right]) return before == ",";
     if (tokens_[left].kind == TokenKind::kPer || tokens_[right].kind == TokenKind::kPer) return false;
     if (tokens_[left].kind == TokenKind::kPrefix && before == "-") return false;
+    if (tokens_[right].type == SailLexer::CALL || tokens_[right].type == SailLexer::INDEX) return false;
+    // `32 .a` is a member of a number, `32.a` a fraction that lacks its digits.
+    if (tokens_[left].kind == TokenKind::kNumber && after == ".") return true;
     if (before == "(" || before == "[" || before == "." || before == "$" || before == "..") return false;
     return after != ")" && after != "]" && after != "." && after != "," && after != ":" && after != "%" &&
            after != "..";
   }
 
   const SourceFile& file_;
-  std::vector<Token> tokens_;   // comments included
-  std::vector<size_t> closer_;  // for every opening bracket
-  std::vector<bool> begins_;    // a statement
+  std::vector<Token> tokens_;    // comments included
+  std::vector<size_t> closer_;   // for every opening bracket
+  std::vector<bool> begins_;     // a statement or a field
+  std::vector<bool> is_record_;  // this `{` begins a record
+  std::vector<bool> in_type_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "antlr4-runtime.h"
 #include "compiler/base/display_width.h"
 #include "compiler/frontend/classify.h"
+#include "compiler/frontend/string_literal.h"
 
 namespace sail::frontend {
 namespace {
@@ -28,8 +29,9 @@ TokenKind KindOf(int type) {
       return TokenKind::kName;
     case SailLexer::INT:
     case SailLexer::FLOAT:
-    case SailLexer::DATE:
       return TokenKind::kNumber;
+    case SailLexer::DATE:
+      return TokenKind::kDate;
     case SailLexer::STRING:
     case SailLexer::TEXT:
       return TokenKind::kString;
@@ -67,6 +69,21 @@ class ByteOffsets {
   std::vector<int> starts_;  // empty for ASCII texts
 };
 
+// ANTLR remembers its decisions about ASCII characters alone; every other one would be worked out anew, a hundred times
+// slower. No rule tells one character beyond ASCII from another, so this one, which no rule names either, stands for
+// all.
+constexpr char kBeyondAscii = '\x7F';
+
+std::string WithStandIns(absl::string_view text) {
+  std::string ascii;
+  ascii.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0) != 0x80) ascii += byte < 0x80 ? c : kBeyondAscii;
+  }
+  return ascii;
+}
+
 absl::string_view HelpForIllegal(uint32_t value) {
   switch (value) {
     case '\'':
@@ -89,31 +106,33 @@ class Lexing {
   Lexing(const SourceFile& file, SourceId id, const ParseLimits& limits, DiagnosticSink& sink)
       : file_(file), id_(id), limits_(limits), sink_(sink) {}
 
-  std::optional<LexedFile> Run() {
-    const absl::string_view text = file_.text();
-    // The stream would drop the mark by itself, and shift every offset.
-    const int skipped = text.substr(0, kByteOrderMarkSize) == kByteOrderMark ? kByteOrderMarkSize : 0;
+  std::optional<LexedFile> Run(const TextPart& part) {
+    const absl::string_view text = file_.text().substr(part.begin, part.end - part.begin);
+    line_ = part.line;
+    first_ = part.begin == 0;
+    const bool marked = part.begin == 0 && text.substr(0, kByteOrderMarkSize) == kByteOrderMark;
+    const int skipped = marked ? kByteOrderMarkSize : 0;
     const absl::string_view body = text.substr(skipped);
     const ByteOffsets offsets(body);
-    // A mark that follows the first is not at the start: keep the stream from dropping that one, too.
-    antlr4::ANTLRInputStream stream;
-    stream.load(absl::StrCat(kByteOrderMark, body));
+    antlr4::ANTLRInputStream stream(WithStandIns(body));
     SailLexer lexer(&stream);
     lexer.removeErrorListeners();
+    const auto offset_of = [&](size_t code_point) { return part.begin + skipped + offsets.At(code_point); };
     for (int64_t count = 0;; ++count) {
       const std::unique_ptr<antlr4::Token> read = lexer.nextToken();
-      if (read->getType() == antlr4::Token::EOF) break;
       Token token{.type = static_cast<int>(read->getType()),
-                  .begin = skipped + offsets.At(read->getStartIndex()),
-                  .end = skipped + offsets.At(read->getStopIndex() + 1)};
+                  .begin = offset_of(read->getStartIndex()),
+                  .end = offset_of(read->getStopIndex() + 1)};
+      if (read->getType() == antlr4::Token::EOF) {
+        if (token.begin >= part.end) break;
+        token = {.type = kUnclosedText, .begin = token.begin, .end = part.end};  // from `"""` on
+      }
       token.kind = KindOf(token.type);
       if (count == limits_.max_tokens) return ReportTooManyTokens(token);
       Place(token);
       Add(token);
     }
-    Token end{.type = static_cast<int>(antlr4::Token::EOF),
-              .begin = static_cast<int>(text.size()),
-              .end = static_cast<int>(text.size())};
+    Token end{.type = static_cast<int>(antlr4::Token::EOF), .begin = part.end, .end = part.end};
     Place(end);
     lexed_.tokens.push_back(end);
     Classify(lexed_.tokens);
@@ -121,16 +140,25 @@ class Lexing {
   }
 
  private:
-  // Tokens come in order, so the line only moves forward.
+  static constexpr int kUnclosedText = -2;  // no type of the grammar
+
+  // Tokens come in order, so the line only moves forward. What is left out of the tokens (an illegal character) leaves
+  // the next one at the start of its line.
   void Place(Token& token) {
     const int before = line_;
-    while (line_ < file_.line_count() && file_.LineStart(line_ + 1) <= token.begin) ++line_;
+    AdvanceTo(token.begin);
     token.line = line_;
     token.starts_line = line_ != before || first_;
-    first_ = false;
+    first_ = token.type == SailLexer::ILLEGAL && token.starts_line;
+    AdvanceTo(token.end - 1);
+    token.end_line = line_;
+  }
+  void AdvanceTo(int offset) {
+    while (line_ < file_.line_count() && file_.LineStart(line_ + 1) <= offset) ++line_;
   }
 
   void Add(Token token) {
+    if (SpoilsNumber(token)) return;
     switch (token.type) {
       case SailLexer::COMMENT:
         CheckCharacters(token, "a comment");
@@ -144,14 +172,51 @@ class Lexing {
         token.type = SailLexer::STRING;  // so that the statement is read on
         token.kind = TokenKind::kString;
         break;
+      case kUnclosedText:
+        ReportUnclosedText(token);
+        token.type = SailLexer::TEXT;
+        token.kind = TokenKind::kString;
+        break;
       case SailLexer::STRING:
       case SailLexer::TEXT:
+        CheckInterpolations(token);
         CheckCharacters(token, "a string");
         break;
       default:
         break;
     }
     lexed_.tokens.push_back(token);
+  }
+
+  // `1.` and `1_000_` are one wrong number each, so that nothing more is said about the rest.
+  bool SpoilsNumber(const Token& token) {
+    if (lexed_.tokens.empty()) return false;
+    Token& number = lexed_.tokens.back();
+    if (number.kind != TokenKind::kNumber || !Touches(number, token)) return false;
+    const bool underscore = token.type == SailLexer::IDENT && file_.text()[token.begin] == '_';
+    if (token.type != SailLexer::DOT && !underscore) return false;
+    number.end = token.end;
+    if (!MayReport(number.begin)) return true;
+    sink_.Report({.code = DiagnosticCode::kSyntax,
+                  .message = absl::StrCat("`", TextOf(number, file_), "` is not a number: ",
+                                          underscore ? "`_` stands between two digits" : "digits follow the point"),
+                  .primary = {.range = {id_, number.begin, number.end}}});
+    return true;
+  }
+
+  void CheckInterpolations(const Token& token) {
+    const Interpolations found = FindInterpolations(TextOf(token, file_));
+    if (found.problem == Interpolations::Problem::kNone) return;
+    lexed_.unterminated_string = true;  // perhaps it was meant to go on after an inner `"`
+    if (!MayReport(token.begin)) return;
+    const int begin = token.begin + found.problem_at;
+    const bool quote = found.problem == Interpolations::Problem::kQuote;
+    sink_.Report({.code = DiagnosticCode::kSyntax,
+                  .message = quote ? "a string cannot stand inside `${…}`" : "`${` is not closed in this string",
+                  .primary = {.range = {id_, begin, begin + (quote ? 1 : 2)}},
+                  .helps = {quote || token.type == SailLexer::STRING
+                                ? "name the inner value with `let` and write `${name}`; no `\"` can stand inside `${…}`"
+                                : "add `}` on the same line"}});
   }
 
   // Every character of an illegal token is wrong; in strings and comments those that must not be printed.
@@ -194,6 +259,15 @@ class Lexing {
                   .helps = {"add `\"`; a line break inside a string is written `\\n`"}});
   }
 
+  void ReportUnclosedText(const Token& token) {
+    lexed_.unterminated_string = true;
+    if (!MayReport(token.begin)) return;
+    sink_.Report({.code = DiagnosticCode::kUnterminatedString,
+                  .message = "text block is not closed before the end of the file",
+                  .primary = {.range = {id_, token.begin, token.begin + 3}},
+                  .helps = {"add `\"\"\"` after its last line"}});
+  }
+
   std::optional<LexedFile> ReportTooManyTokens(const Token& token) {
     sink_.Report({.code = DiagnosticCode::kTooLarge,
                   .message = absl::StrCat("the file has more than ", limits_.max_tokens, " words"),
@@ -219,14 +293,20 @@ class Lexing {
 
 }  // namespace
 
-std::optional<LexedFile> Lex(const SourceFile& file, SourceId id, const ParseLimits& limits, DiagnosticSink& sink) {
-  return Lexing(file, id, limits, sink).Run();
+std::optional<LexedFile> Lex(const SourceFile& file, const TextPart& part, SourceId id, const ParseLimits& limits,
+                             DiagnosticSink& sink) {
+  return Lexing(file, id, limits, sink).Run(part);
 }
 
 Token MadeUpCloser(char open, const Token& at) {
   const int type = open == '{' ? SailLexer::RBRACE : open == '[' ? SailLexer::RBRACKET : SailLexer::RPAREN;
-  return {
-      .type = type, .kind = TokenKind::kClose, .begin = at.begin, .end = at.begin, .line = at.line, .made_up = true};
+  return {.type = type,
+          .kind = TokenKind::kClose,
+          .begin = at.begin,
+          .end = at.begin,
+          .line = at.line,
+          .end_line = at.line,
+          .made_up = true};
 }
 
 }  // namespace sail::frontend

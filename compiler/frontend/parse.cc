@@ -1,19 +1,19 @@
 // The only doorway to ANTLR: whatever it throws ends here.
 #include "compiler/frontend/parse.h"
 
-#include <memory>
+#include <optional>
 #include <utility>
 
 #include "SailParser.h"
 #include "absl/strings/str_cat.h"
 #include "antlr4-runtime.h"
 #include "compiler/base/check.h"
+#include "compiler/base/status_macros.h"
 #include "compiler/frontend/ast_builder.h"
 #include "compiler/frontend/brackets.h"
-#include "compiler/frontend/error_strategy.h"
+#include "compiler/frontend/generated_parser.h"
 #include "compiler/frontend/lex.h"
 #include "compiler/frontend/parse_tokens.h"
-#include "compiler/frontend/syntax_errors.h"
 #include "compiler/frontend/text_checks.h"
 
 namespace sail {
@@ -23,26 +23,6 @@ namespace {
 using parser::SailParser;
 
 constexpr absl::string_view kEdition = "1";
-
-// Feeds our tokens to the generated parser; a token's index there is its index here.
-class TokenFeed : public antlr4::TokenSource {
- public:
-  explicit TokenFeed(const std::vector<Token>& tokens) : tokens_(tokens) {}
-
-  std::unique_ptr<antlr4::Token> nextToken() override {
-    const Token& token = tokens_[std::min(next_++, tokens_.size() - 1)];
-    return std::make_unique<antlr4::CommonToken>(static_cast<size_t>(token.type));
-  }
-  size_t getLine() const override { return 0; }
-  size_t getCharPositionInLine() override { return 0; }
-  antlr4::CharStream* getInputStream() override { return nullptr; }
-  std::string getSourceName() override { return "sail"; }
-  antlr4::TokenFactory<antlr4::CommonToken>* getTokenFactory() override { return nullptr; }
-
- private:
-  const std::vector<Token>& tokens_;
-  size_t next_ = 0;
-};
 
 // False after SAIL0104: another edition may have another grammar. A missing edition is reported by the builder.
 bool CheckEdition(const LexedFile& lexed, const SourceFile& file, SourceId id, DiagnosticSink& sink) {
@@ -56,57 +36,67 @@ bool CheckEdition(const LexedFile& lexed, const SourceFile& file, SourceId id, D
   return false;
 }
 
-ast::Spec ParseTokens(const LexedFile& lexed, const SourceFile& file, SourceId id, const ParseLimits& limits,
-                      DiagnosticSink& sink) {
-  TokenFeed feed(lexed.tokens);
-  antlr4::CommonTokenStream stream(&feed);
-  SailParser parser(&stream);
-  parser.removeErrorListeners();
-  parser.setErrorHandler(std::make_shared<ErrorStrategy>(lexed, file, id, limits, sink));
+template <class Result>
+struct ReadFile {
+  Result result;
+  LexedFile lexed;
+};
+
+// What `build` makes of the generated parser's tree. Results in DiagnosedError if there was an error in the file.
+template <class Result>
+absl::StatusOr<ReadFile<Result>> Read(const SourceManager& sources, SourceId id, const ParseLimits& limits,
+                                      Result (*build)(SailParser::FileContext*, const BuildContext&),
+                                      DiagnosticSink& sink) {
+  const SourceFile& file = sources.Get(id);
+  DiagnosticSink errors;  // of this file alone; `sink` may hold others already
+  const auto read = [&]() -> std::optional<ReadFile<Result>> {
+    if (!CheckText(file, id, limits, errors)) return std::nullopt;
+    std::optional<LexedFile> lexed = Lex(file, {0, static_cast<int>(file.text().size()), 1}, id, limits, errors);
+    if (!lexed.has_value()) return std::nullopt;
+    if (!CheckEdition(*lexed, file, id, errors)) return std::nullopt;
+    if (!CheckNesting(lexed->tokens, id, limits, errors)) return std::nullopt;
+    if (!BalanceBrackets(*lexed, file, id, limits, errors)) return std::nullopt;
+    GeneratedParser parser(*lexed, file, id, limits, errors);
+    Result result = build(parser.get().file(), BuildContext(*lexed, file, id, limits, errors));
+    return ReadFile<Result>{std::move(result), *std::move(lexed)};
+  };
+  std::optional<ReadFile<Result>> found;
   try {
-    return BuildAst(parser.file(), lexed, file, id, limits, sink);
+    found = read();
   } catch (const antlr4::ParseCancellationException&) {
-    return {};  // too many errors, which are in the sink
+    // too many errors, which are in the sink
   } catch (const antlr4::RecognitionException&) {
-    return {};  // reported by the strategy
+    // reported by the strategy
+  } catch (const std::exception& e) {
+    SAIL_CHECK(false) << "the generated parser failed: " << e.what();
   }
+  for (const Diagnostic& diagnostic : errors.diagnostics()) sink.Report(diagnostic);
+  if (errors.has_errors()) return DiagnosedError();
+  SAIL_CHECK(found.has_value()) << "parsing failed without a diagnostic";
+  return *std::move(found);
 }
 
 }  // namespace
 
 absl::StatusOr<ParsedFile> ParseKeepingTokens(const SourceManager& sources, SourceId id, const ParseLimits& limits,
                                               DiagnosticSink& sink) {
-  const SourceFile& file = sources.Get(id);
-  DiagnosticSink errors;  // of this file alone; `sink` may hold others already
-  const auto parse = [&]() -> std::optional<ParsedFile> {
-    if (!CheckText(file, id, limits, errors)) return std::nullopt;
-    std::optional<LexedFile> lexed = Lex(file, id, limits, errors);
-    if (!lexed.has_value()) return std::nullopt;
-    if (!CheckEdition(*lexed, file, id, errors)) return std::nullopt;
-    if (!CheckNesting(lexed->tokens, id, limits, errors)) return std::nullopt;
-    if (!BalanceBrackets(*lexed, file, id, limits, errors)) return std::nullopt;
-    ast::Spec spec = ParseTokens(*lexed, file, id, limits, errors);
-    return ParsedFile{std::move(spec), *std::move(lexed)};
-  };
-  std::optional<ParsedFile> parsed;
-  try {
-    parsed = parse();
-  } catch (const std::exception& e) {
-    SAIL_CHECK(false) << "the generated parser failed: " << e.what();
-  }
-  for (const Diagnostic& diagnostic : errors.diagnostics()) sink.Report(diagnostic);
-  if (errors.has_errors()) return DiagnosedError();
-  SAIL_CHECK(parsed.has_value()) << "parsing failed without a diagnostic";
-  return *std::move(parsed);
+  SAIL_ASSIGN_OR_RETURN(ReadFile<ast::Spec> read, Read(sources, id, limits, BuildAst, sink));
+  return ParsedFile{std::move(read.result), std::move(read.lexed)};
 }
 
 }  // namespace frontend
 
 absl::StatusOr<ast::Spec> Parse(const SourceManager& sources, SourceId file, const ParseLimits& limits,
                                 DiagnosticSink& sink) {
-  absl::StatusOr<frontend::ParsedFile> parsed = frontend::ParseKeepingTokens(sources, file, limits, sink);
-  if (!parsed.ok()) return parsed.status();
-  return std::move(parsed->spec);
+  SAIL_ASSIGN_OR_RETURN(frontend::ParsedFile parsed, frontend::ParseKeepingTokens(sources, file, limits, sink));
+  return std::move(parsed.spec);
+}
+
+absl::StatusOr<std::vector<ast::Assignment>> ParseAssignments(const SourceManager& sources, SourceId file,
+                                                              const ParseLimits& limits, DiagnosticSink& sink) {
+  SAIL_ASSIGN_OR_RETURN(frontend::ReadFile<std::vector<ast::Assignment>> read,
+                        frontend::Read(sources, file, limits, frontend::BuildAssignments, sink));
+  return std::move(read.result);
 }
 
 }  // namespace sail

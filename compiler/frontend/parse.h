@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/base/diagnostic.h"
@@ -15,7 +16,7 @@ struct ParseLimits {
   int64_t max_bytes = 8 << 20;     // larger files are SAIL0119, before lexing
   int64_t max_tokens = 1'000'000;  // words; bounds memory
   int max_expression_depth = 256;  // of the tree of one expression, whose chains of operators nest to the left
-  int max_nesting = 64;            // brackets and unary operators, checked on the token stream before parsing
+  int max_nesting = 64;            // brackets, prefix operators, `<` of types; checked on the tokens before parsing
   int max_syntax_errors = 20;      // recovery stops after this many
 };
 
@@ -24,9 +25,12 @@ struct ParseLimits {
 absl::StatusOr<ast::Spec> Parse(const SourceManager& sources, SourceId file, const ParseLimits& limits,
                                 DiagnosticSink& sink);
 
+// Values for params, from the command line or from a file: `name = value` statements, one per line, with or without an
+// edition line. Same errors and limits.
+absl::StatusOr<std::vector<ast::Assignment>> ParseAssignments(const SourceManager& sources, SourceId file,
+                                                              const ParseLimits& limits, DiagnosticSink& sink);
+
 // One line per node, indented; stable, without ranges. `sailc check --print=ast`.
 std::string PrintAst(const ast::Spec& spec);
-// Equality of trees ignoring ranges.
-bool SameTree(const ast::Spec& a, const ast::Spec& b);
 
 }  // namespace sail

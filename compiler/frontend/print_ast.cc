@@ -30,8 +30,21 @@ std::string PathText(const ast::Path& path) {
   return text;
 }
 
+std::string TypeText(const ast::TypeRef& type) {
+  std::string text = type.name;
+  for (size_t i = 0; i < type.arguments.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "<" : ", ", TypeText(type.arguments[i]));
+  }
+  return absl::StrCat(text, type.arguments.empty() ? "" : ">", type.is_optional ? "?" : "");
+}
+
+std::string Variables(const ast::Identifier& first, const std::optional<ast::Identifier>& second) {
+  return absl::StrCat(first.text, second.has_value() ? ", " : "", second.has_value() ? second->text : "");
+}
+
 absl::string_view OperatorText(ast::BinaryOperator op) {
-  constexpr absl::string_view kTexts[] = {"+", "-", "*", "/", "..", "==", "!=", "<", "<=", ">", ">=", "and", "or"};
+  constexpr absl::string_view kTexts[] = {
+      "+", "-", "*", "/", "..", "==", "!=", "<", "<=", ">", ">=", "in", "and", "or"};
   return kTexts[static_cast<int>(op)];
 }
 
@@ -46,12 +59,43 @@ class AstPrinter {
   }
 
   void operator()(const ast::Import& import) {
-    Line(absl::StrCat("import ", Quote(import.path), " as ", import.alias.text));
+    const std::string hash = import.sha256.has_value() ? absl::StrCat(" sha256 ", Quote(import.sha256->text)) : "";
+    Line(absl::StrCat("import ", Quote(import.path), hash, " as ", import.alias.text));
+  }
+  void operator()(const ast::Param& param) {
+    Line(absl::StrCat("param ", param.name.text, ": ", TypeText(param.type)));
+    Inside([&] {
+      Doc(param.doc);
+      if (param.value.has_value()) Expression(*param.value);
+      if (param.where.has_value()) Labelled("where", {&*param.where});
+    });
   }
   void operator()(const ast::Let& let) {
     Line(absl::StrCat("let ", let.name.text, let.type.has_value() ? ": " : "",
-                      let.type.has_value() ? let.type->parts[0].text : ""));
-    Inside([&] { Expression(let.value); });
+                      let.type.has_value() ? TypeText(*let.type) : ""));
+    Inside([&] {
+      Doc(let.doc);
+      Expression(let.value);
+    });
+  }
+  void operator()(const ast::For& loop) {
+    Line(absl::StrCat("for ", Variables(loop.first, loop.second)));
+    Inside([&] {
+      Labelled("in", {&loop.collection});
+      if (loop.condition.has_value()) Labelled("if", {&*loop.condition});
+    });
+    Body(loop.body[0]);
+  }
+  void operator()(const ast::Remove& removal) {
+    Line(absl::StrCat("remove ", removal.kind.text, removal.label.has_value() ? " " : "",
+                      removal.label.has_value() ? NameOf(*removal.label) : ""));
+  }
+  void operator()(const ast::Assert& assertion) {
+    Line(assertion.is_warning ? "warn" : "assert");
+    Inside([&] {
+      Expression(assertion.condition);
+      if (assertion.message.has_value()) Expression(*assertion.message);
+    });
   }
   void operator()(const ast::Link& link) {
     std::string text = absl::StrCat("link ", LinkEnd(link.from), link.both_ways ? " <-> " : " -> ", LinkEnd(link.to));
@@ -66,11 +110,17 @@ class AstPrinter {
     if (block.label.has_value()) {
       absl::StrAppend(&text, " ", block.label_is_string ? Quote(block.label->text) : block.label->text);
     }
+    if (block.alias.has_value()) absl::StrAppend(&text, " as ", block.alias->text);
+    if (block.base.has_value()) absl::StrAppend(&text, " extends ", PathText(*block.base));
     Line(text);
+    Inside([&] {
+      Doc(block.doc);
+      for (const ast::Expr& label : block.label_template) Expression(label);
+    });
     Body(block.body[0]);
   }
   void operator()(const ast::Assignment& assignment) {
-    Line(absl::StrCat("set ", PathText(assignment.target)));
+    Line(absl::StrCat(assignment.override_word.has_value() ? "override " : "set ", PathText(assignment.target)));
     Inside([&] { Expression(assignment.value); });
   }
   void operator()(const ast::Objective& objective) {
@@ -91,6 +141,16 @@ class AstPrinter {
     Line(absl::StrCat("number ", number.digits, number.unit.empty() ? "" : " ", number.unit));
   }
   void operator()(const ast::StringExpr& string) { Line(absl::StrCat("string ", Quote(string.value))); }
+  void operator()(const ast::TemplateExpr& text) {
+    Line("template");
+    Inside([&] {
+      for (size_t i = 0; i < text.texts.size(); ++i) {
+        Line(absl::StrCat("text ", Quote(text.texts[i])));
+        if (i < text.values.size()) Expression(text.values[i]);
+      }
+    });
+  }
+  void operator()(const ast::DateExpr& date) { Line(absl::StrCat("date ", date.text)); }
   void operator()(const ast::BoolExpr& boolean) { Line(boolean.value ? "true" : "false"); }
   void operator()(const ast::NoneExpr&) { Line("none"); }
   void operator()(const ast::NameExpr& name) { Line(absl::StrCat("name ", name.name.text)); }
@@ -98,22 +158,37 @@ class AstPrinter {
     Line(absl::StrCat("member ", NameOf(member.member)));
     Inside([&] { Expression(member.base[0]); });
   }
-  void operator()(const ast::ListExpr& list) {
-    Line("list");
+  void operator()(const ast::IndexExpr& index) { Labelled("index", Pointers(index.operands)); }
+  void operator()(const ast::CallExpr& call) {
+    Line("call");
     Inside([&] {
-      for (const ast::Expr& element : list.elements) Expression(element);
+      Expression(call.callee[0]);
+      for (const ast::Argument& argument : call.arguments) {
+        Labelled(argument.name.has_value() ? absl::StrCat("argument ", argument.name->text) : "argument",
+                 {&argument.value});
+      }
     });
+  }
+  void operator()(const ast::ListExpr& list) { Labelled("list", Pointers(list.elements)); }
+  void operator()(const ast::RecordExpr& record) {
+    Line("record");
+    Inside([&] {
+      for (const ast::Field& field : record.fields) {
+        Labelled(absl::StrCat("field ", NameOf(field.key)), {&field.value});
+      }
+    });
+  }
+  void operator()(const ast::ConditionalExpr& conditional) { Labelled("if", Pointers(conditional.operands)); }
+  void operator()(const ast::ComprehensionExpr& comprehension) {
+    Labelled(absl::StrCat("comprehension ", Variables(comprehension.first, comprehension.second)),
+             Pointers(comprehension.operands));
   }
   void operator()(const ast::UnaryExpr& unary) {
     Line(unary.op == ast::UnaryOperator::kNot ? "unary not" : "unary -");
     Inside([&] { Expression(unary.operand[0]); });
   }
   void operator()(const ast::BinaryExpr& binary) {
-    Line(absl::StrCat("binary ", OperatorText(binary.op)));
-    Inside([&] {
-      Expression(binary.operands[0]);
-      Expression(binary.operands[1]);
-    });
+    Labelled(absl::StrCat("binary ", OperatorText(binary.op)), Pointers(binary.operands));
   }
 
  private:
@@ -124,13 +199,30 @@ class AstPrinter {
     print();
     --depth_;
   }
+  void Labelled(absl::string_view label, const std::vector<const ast::Expr*>& operands) {
+    Line(label);
+    Inside([&] {
+      for (const ast::Expr* operand : operands) Expression(*operand);
+    });
+  }
+  static std::vector<const ast::Expr*> Pointers(const std::vector<ast::Expr>& expressions) {
+    std::vector<const ast::Expr*> pointers;
+    for (const ast::Expr& expression : expressions) pointers.push_back(&expression);
+    return pointers;
+  }
+  void Doc(absl::string_view doc) {
+    if (!doc.empty()) Line(absl::StrCat("doc ", Quote(doc)));
+  }
   void Expression(const ast::Expr& expr) { std::visit(*this, expr.node); }
   void Body(const ast::Body& body) {
     Inside([&] {
       for (const ast::Statement& statement : body.statements) std::visit(*this, statement);
     });
   }
-  std::string LinkEnd(const ast::LinkEnd& end) const { return end.zone.has_value() ? PathText(*end.zone) : "*"; }
+  std::string LinkEnd(const ast::LinkEnd& end) const {
+    if (!end.zone.has_value()) return "*";
+    return end.is_string ? Quote(end.zone->parts[0].text) : PathText(*end.zone);
+  }
 
   int depth_ = 0;
   std::string out_;
@@ -139,7 +231,5 @@ class AstPrinter {
 }  // namespace
 
 std::string PrintAst(const ast::Spec& spec) { return AstPrinter().Print(spec); }
-
-bool SameTree(const ast::Spec& a, const ast::Spec& b) { return PrintAst(a) == PrintAst(b); }
 
 }  // namespace sail

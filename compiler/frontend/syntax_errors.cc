@@ -29,6 +29,10 @@ constexpr Spelling kSpellings[] = {
     {SailParser::RBRACKET, "`]`"},
     {SailParser::RPAREN, "`)`"},
     {SailParser::RBRACE, "`}`"},
+    {SailParser::GT, "`>`"},
+    {SailParser::IN, "`in`"},
+    {SailParser::THEN, "`then`"},
+    {SailParser::ELSE, "`else`"},
     {SailParser::AS, "`as`"},
     {SailParser::TO, "`to`"},
     {SailParser::BOTH_WAYS, "`<->`"},
@@ -41,26 +45,46 @@ constexpr Spelling kSpellings[] = {
 
 bool Contains(const IntervalSet& set, int type) { return set.contains(static_cast<size_t>(type)); }
 
+// Not worth a word: it only continues what stands before, or another word covers it.
+bool IsCovered(int type, const IntervalSet& expected) {
+  const bool operators = Contains(expected, SailParser::PLUS) || Contains(expected, SailParser::DOT);
+  const bool name = Contains(expected, SailParser::IDENT);
+  switch (type) {
+    case SailParser::IN:
+    case SailParser::GT:
+      return operators;
+    case SailParser::THEN:
+      return Contains(expected, SailParser::SUBJECT) || name;
+    case SailParser::ASSIGN:  // of a named argument
+      return operators && Contains(expected, SailParser::RPAREN);
+    case SailParser::AS:
+    case SailParser::TO:
+    case SailParser::MINIMIZE:
+    case SailParser::MAXIMIZE:
+      return name;
+    default:
+      return false;
+  }
+}
+
 // The widest category that fits, then single tokens; operators only continue an expression and are not worth a word.
 std::string Describe(const IntervalSet& expected) {
   std::vector<std::string> parts;
-  const bool statement = Contains(expected, SailParser::LET);
-  const bool value = Contains(expected, SailParser::INT);
-  const bool name = Contains(expected, SailParser::IDENT);
-  if (statement) {
+  if (Contains(expected, SailParser::LET)) {
     parts.push_back("a statement");
-  } else if (value) {
+  } else if (Contains(expected, SailParser::INT)) {
     parts.push_back(Contains(expected, SailParser::STRING) ? "a value" : "a number");
-  } else if (name) {
+  } else if (Contains(expected, SailParser::IDENT)) {
     parts.push_back("a name");
   } else if (Contains(expected, SailParser::STRING)) {
     parts.push_back("a string");
   }
+  const bool value = Contains(expected, SailParser::INT);
   for (const Spelling& spelling : kSpellings) {
-    const bool covered = (statement || value || name) &&
-                         (spelling.type == SailParser::AS || spelling.type == SailParser::TO ||
-                          spelling.type == SailParser::MINIMIZE || spelling.type == SailParser::MAXIMIZE);
-    if (Contains(expected, spelling.type) && !covered) parts.push_back(std::string(spelling.text));
+    const bool is_value = value && spelling.type == SailParser::LBRACE;
+    if (Contains(expected, spelling.type) && !is_value && !IsCovered(spelling.type, expected)) {
+      parts.push_back(std::string(spelling.text));
+    }
   }
   if (parts.empty()) return "the end of the file";
   if (parts.size() == 1) return parts[0];
@@ -79,10 +103,10 @@ std::string Quoted(const Token& token, const SourceFile& file) {
   return absl::StrCat("`", text.substr(0, shown), shown < text.size() ? "…" : "", "`");
 }
 
-bool IsComparison(int type) { return type >= SailParser::EQ && type <= SailParser::GT; }
+bool IsComparison(int type) { return (type >= SailParser::EQ && type <= SailParser::GT) || type == SailParser::IN; }
 bool IsOperator(int type) {
   return IsComparison(type) || (type >= SailParser::PLUS && type <= SailParser::SLASH) || type == SailParser::DOTDOT ||
-         type == SailParser::AND || type == SailParser::OR || type == SailParser::ASSIGN;
+         type == SailParser::AND || type == SailParser::OR || type == SailParser::IN || type == SailParser::ASSIGN;
 }
 
 // `a < b <`: is there a comparison between `index` and the start of its expression?
@@ -109,57 +133,87 @@ Diagnostic Syntax(const Token& at, SourceId id, std::string message, std::vector
           .helps = std::move(helps)};
 }
 
-// Names what the user probably meant, where the token alone tells. Empty message: nothing special.
-Diagnostic SpecialCase(const std::vector<Token>& tokens, size_t index, const IntervalSet& expected,
-                       const SourceFile& file, SourceId id) {
+// The mistakes that are made with one word or sign. Empty message: nothing special.
+Diagnostic WordCase(const std::vector<Token>& tokens, size_t index, const IntervalSet& expected, const SourceFile& file,
+                    SourceId id) {
   const Token& token = tokens[index];
   const Token none;
-  const Token& previous = index > 0 ? tokens[index - 1] : none;
   const Token& next = token.kind == TokenKind::kEnd ? none : tokens[index + 1];
-  const bool after_name = previous.kind == TokenKind::kName && !token.starts_line;
-  const bool wants_name = Contains(expected, SailParser::IDENT) && !Contains(expected, SailParser::LET) &&
-                          !Contains(expected, SailParser::INT);
+  const bool value = Contains(expected, SailParser::INT);
+  const bool statement = Contains(expected, SailParser::LET);
+  const bool wants_name = Contains(expected, SailParser::IDENT) && !statement && !value;
   if (wants_name && token.kind == TokenKind::kReserved) {
     return Syntax(token, id, absl::StrCat("expected a name, found the reserved word ", Quoted(token, file)));
   }
   if (IsUnsupportedWord(token.type)) {
     return Syntax(token, id, absl::StrCat(Quoted(token, file), " is reserved but not supported yet"));
   }
-  if (token.type == SailParser::DATE) return Syntax(token, id, "dates are not supported yet");
-  if (token.type == SailParser::TEXT) return Syntax(token, id, "text blocks are not supported yet", {"use a string"});
-  if (token.type == SailParser::LPAREN && after_name) return Syntax(token, id, "function calls are not supported yet");
-  if (token.type == SailParser::LBRACKET && after_name) return Syntax(token, id, "indexing is not supported yet");
-  if (token.type == SailParser::LBRACE && Contains(expected, SailParser::INT)) {
-    return Syntax(token, id, "records are not supported as values yet");
+  if (token.type == SailParser::IF && statement) {
+    return Syntax(token, id, "`if` does not begin a statement",
+                  {"a value is chosen with `if … then … else …`, blocks with `for … in … if … { }`"});
   }
+  if (token.type == SailParser::IF && value) {
+    return Syntax(token, id, "a conditional inside an expression needs parentheses", {"write `(if … then … else …)`"});
+  }
+  if (token.type == SailParser::NOT && next.type == SailParser::IN) {
+    return Syntax(token, id, "`not in` is not an operator", {"write `not a in b`"});
+  }
+  return Syntax(token, id, "");
+}
+
+// Names what the user probably meant, where the tokens around the error tell. Empty message: nothing special.
+Diagnostic SpecialCase(const std::vector<Token>& tokens, size_t index, const IntervalSet& expected,
+                       const SourceFile& file, SourceId id) {
+  const Token& token = tokens[index];
+  const Token none;
+  const Token& previous = index > 0 ? tokens[index - 1] : none;
+  const Token& next = token.kind == TokenKind::kEnd ? none : tokens[index + 1];
   const bool slashes =
       token.type == SailParser::SLASH && ((previous.type == SailParser::SLASH && Touches(previous, token)) ||
                                           (next.type == SailParser::SLASH && Touches(token, next)));
   if (slashes) return Syntax(token, id, "`//` is not a comment", {"comments begin with `#`"});
+  if (token.type == SailParser::GE && Contains(expected, SailParser::GT) && !Contains(expected, SailParser::GE)) {
+    return Syntax(token, id, "expected `>`, found `>=`", {"write a blank between `>` and `=`"});
+  }
   if (IsComparison(token.type) && AfterComparison(tokens, index)) {
     return Syntax(token, id, "comparisons do not chain", {"combine two comparisons with `and`"});
   }
-  return Syntax(token, id, "");
+  if (token.type == SailParser::DOT && next.kind == TokenKind::kNumber && Touches(token, next)) {
+    return Syntax(token, id, "a number begins with a digit", {absl::StrCat("write `0.", TextOf(next, file), "`")});
+  }
+  const bool after_name = previous.kind == TokenKind::kName || previous.kind == TokenKind::kString ||
+                          previous.type == SailParser::RPAREN || previous.type == SailParser::RBRACKET;
+  const bool continues = token.starts_line && after_name && !Contains(expected, token.type);
+  if (continues && (token.type == SailParser::LPAREN || token.type == SailParser::LBRACKET)) {
+    const absl::string_view what = token.type == SailParser::LPAREN ? "a call" : "an index";
+    return Syntax(token, id, absl::StrCat(Quoted(token, file), " cannot begin a line here"),
+                  {absl::StrCat(what, " stands on the line of the name before it")});
+  }
+  return WordCase(tokens, index, expected, file, id);
+}
+
+// The edit that most likely helps, or nothing.
+std::vector<std::string> HelpFor(const Token& token, const IntervalSet& expected, Place place) {
+  const bool assign = Contains(expected, SailParser::ASSIGN);
+  if (token.type == SailParser::ASSIGN && place == Place::kConstraint) {
+    return {"`==` compares; `=` sets an attribute"};
+  }
+  if (token.type == SailParser::ASSIGN && Contains(expected, SailParser::COLON)) {
+    return {"a param has a type: `param name: Int = 3`"};
+  }
+  if (token.type == SailParser::COLON && assign) return {"values are set with `=`"};
+  if (token.type == SailParser::LBRACE && assign && !Contains(expected, SailParser::LBRACE)) {
+    return {"write one attribute at a time: `override price.spot = …`"};
+  }
+  return {};
 }
 
 }  // namespace
 
 bool IsUnsupportedWord(int type) {
   switch (type) {
-    case SailParser::PARAM:
-    case SailParser::EXTENDS:
-    case SailParser::OVERRIDE:
-    case SailParser::REMOVE:
-    case SailParser::FOR:
-    case SailParser::IN:
-    case SailParser::IF:
-    case SailParser::ELSE:
-    case SailParser::ASSERT:
     case SailParser::FN:
-    case SailParser::SHA256:
-    case SailParser::WHERE:
     case SailParser::MOVED:
-    case SailParser::WARN:
     case SailParser::TRACE:
     case SailParser::TEST:
       return true;
@@ -179,8 +233,8 @@ size_t OperatorWithoutOperand(const std::vector<Token>& tokens, size_t index) {
   return i > 0 && i < index && tokens[i].starts_line && IsOperator(tokens[i - 1].type) ? i - 1 : 0;
 }
 
-Diagnostic UnexpectedToken(const std::vector<Token>& tokens, size_t index, const IntervalSet& expected,
-                           bool in_constraint, const SourceFile& file, SourceId id) {
+Diagnostic UnexpectedToken(const std::vector<Token>& tokens, size_t index, const IntervalSet& expected, Place place,
+                           const SourceFile& file, SourceId id) {
   const Token& token = tokens[index];
   if (const size_t op = OperatorWithoutOperand(tokens, index); op > 0) {
     return Syntax(tokens[op], id, absl::StrCat("expected a value after ", Quoted(tokens[op], file)));
@@ -194,14 +248,12 @@ Diagnostic UnexpectedToken(const std::vector<Token>& tokens, size_t index, const
     return Syntax(previous, id, absl::StrCat("expected ", Describe(expected), " after ", Quoted(previous, file)));
   }
   const bool between_statements = statement || Contains(expected, SailParser::RBRACE);
-  const bool shares_line = between_statements && SharesLine(tokens, index);
+  const bool shares_line = between_statements && place != Place::kString && SharesLine(tokens, index);
   const std::string wanted = !shares_line                             ? Describe(expected)
                              : Contains(expected, SailParser::RBRACE) ? "a new line or `,`"
                                                                       : "a new line";
   Diagnostic diagnostic = Syntax(token, id, absl::StrCat("expected ", wanted, ", found ", Quoted(token, file)));
-  if (token.type == SailParser::ASSIGN && in_constraint) {
-    diagnostic.helps.push_back("`==` compares; `=` sets an attribute");
-  }
+  diagnostic.helps = HelpFor(token, expected, place);
   return diagnostic;
 }
 

@@ -10,16 +10,17 @@
 
 namespace sail::frontend {
 
-// The words that begin statements of later editions, and those that only occur inside them.
+// The words that begin statements that are not supported yet.
 bool IsUnsupportedWord(int type);
 
 // `x =` at the end of a line, `y = 3` on the next: the value is read as `y`, and the second `=` (or `:`) at `index`
 // does not fit. Returns the operator that lacks its operand, here the first `=`; 0 if it is not so.
 size_t OperatorWithoutOperand(const std::vector<Token>& tokens, size_t index);
 
-// Token `index` does not fit; `expected` are the types that would. `in_constraint`: inside `subject to { … }`.
+enum class Place { kStatement, kConstraint, kString };  // kString: in the `${…}` of one
+// Token `index` does not fit; `expected` are the types that would.
 Diagnostic UnexpectedToken(const std::vector<Token>& tokens, size_t index, const antlr4::misc::IntervalSet& expected,
-                           bool in_constraint, const SourceFile& file, SourceId id);
+                           Place place, const SourceFile& file, SourceId id);
 
 // SAIL0105, at the first token of the second statement.
 Diagnostic StatementsOnOneLine(const Token& second, SourceId id);

@@ -15,10 +15,12 @@ enum class TokenKind {
   kNumber,
   kUnit,  // GiB, USD, h
   kPer,   // the `/` inside a unit
-  kString,
+  kDate,
+  kString,       // text blocks, too
   kPrefix,       // `-` without an operand before it, and `not`
   kOpen,         // ( [ {
   kClose,        // ) ] }
+  kSeparator,    // a comma between two statements, constraints or fields
   kPunctuation,  // everything else between words
   kComment,
   kEnd,  // of the file; empty range
@@ -30,6 +32,7 @@ struct Token {
   int begin = 0;  // bytes
   int end = 0;
   int line = 1;              // of `begin`
+  int end_line = 1;          // of the last character; differs from `line` in text blocks
   bool starts_line = false;  // nothing but blanks before it
   bool made_up = false;      // a bracket added by BalanceBrackets; empty range
 };
@@ -43,8 +46,8 @@ inline bool Touches(const Token& left, const Token& right) { return left.end == 
 struct LexedFile {
   std::vector<Token> tokens;
   std::vector<Token> comments;
-  std::vector<int> errors;  // offsets where a lexical error was reported, ascending
-  bool unterminated_string = false;
+  std::vector<int> errors;           // offsets where a lexical error was reported, ascending
+  bool unterminated_string = false;  // it has swallowed what follows, brackets included
 };
 
 // True if a lexical error was reported at an offset in [begin, end].

@@ -25,7 +25,7 @@ struct Gpu {
   std::string name;
   Backend backend = Backend::kCuda;
   Bytes memory = Bytes::Zero();
-  double usable_memory = 1.0;  // share of `memory` that a process can get
+  double usable_memory = 1.0;                                     // share of `memory` that a process can get
   std::optional<FlopsPerSecond> peak_fp32, peak_fp16, peak_bf16;  // dense matrix peaks
   std::optional<BytesPerSecond> memory_bandwidth;
   friend bool operator==(const Gpu&, const Gpu&) = default;
@@ -35,8 +35,8 @@ struct Machine {
   std::string name;
   GpuId gpu = GpuId(-1);
   int gpus_per_node = 0;
-  BytesPerSecond intra_node = BytesPerSecond(0);   // per GPU, one direction; unused for one GPU
-  std::optional<BytesPerSecond> nic;               // the node's network card, shared by its GPUs
+  BytesPerSecond intra_node = BytesPerSecond(0);  // per GPU, one direction; unused for one GPU
+  std::optional<BytesPerSecond> nic;              // the node's network card, shared by its GPUs
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
@@ -47,11 +47,11 @@ struct Zone {
 };
 
 struct Pool {
-  std::string name;      // "fast"
+  std::string name;  // "fast"
   ZoneId zone = ZoneId(-1);
   MachineId machine = MachineId(-1);
   Market market = Market::kOnDemand;
-  int quota = 0;         // nodes
+  int quota = 0;                         // nodes
   UsdPerSecond price = UsdPerSecond(0);  // per node, discount applied
   std::optional<Seconds> mean_lifetime;  // of a spot node
   friend bool operator==(const Pool&, const Pool&) = default;
@@ -74,17 +74,15 @@ struct Cluster {
   std::vector<Machine> machines;
   std::vector<std::string> regions;
   std::vector<Zone> zones;
-  std::vector<Pool> pools;                 // canonical order: by name
-  std::vector<std::vector<Link>> links;    // [from zone][to zone], complete
+  std::vector<Pool> pools;               // canonical order: by name
+  std::vector<std::vector<Link>> links;  // [from zone][to zone], complete
 
   const Pool& pool(PoolId id) const { return pools[id.index()]; }
   const Machine& machine(PoolId id) const { return machines[pool(id).machine.index()]; }
   const Gpu& gpu(PoolId id) const { return gpus[machine(id).gpu.index()]; }
   GpuId gpu_id(PoolId id) const { return machine(id).gpu; }
   // The link nodes of the two pools use when they are different nodes.
-  const Link& link(PoolId from, PoolId to) const {
-    return links[pool(from).zone.index()][pool(to).zone.index()];
-  }
+  const Link& link(PoolId from, PoolId to) const { return links[pool(from).zone.index()][pool(to).zone.index()]; }
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 

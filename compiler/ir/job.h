@@ -53,22 +53,34 @@ struct AdamW {
 };
 
 struct Data {
-  std::vector<std::string> text;  // UTF-8 text files, read as bytes (token = byte value), one after the other; paths as written
+  std::vector<std::string>
+      text;  // UTF-8 text files, read as bytes (token = byte value), one after the other; paths as written
   friend bool operator==(const Data&, const Data&) = default;
+};
+
+// The widest place that the ranks of one communicator may span. Tensor groups never leave a node.
+enum class Reach { kNode, kZone, kRegion, kAny };
+struct Keep {
+  Reach tensor = Reach::kNode;
+  Reach pipeline = Reach::kAny;  // the stages of one pipeline
+  Reach data = Reach::kAny;      // the replicas of one layer
+  friend bool operator==(const Keep&, const Keep&) = default;
 };
 
 struct Job {
   std::string name;
-  int64_t global_batch = 0;              // samples per iteration, exact
-  std::vector<int> micro_batches;        // candidates, samples; ascending
-  std::vector<int> tensor_degrees;       // candidates; ascending powers of two
-  std::vector<int> pipeline_depths;      // candidates; ascending
+  int64_t global_batch = 0;          // samples per iteration, exact
+  std::vector<int> micro_batches;    // candidates, samples; ascending
+  std::vector<int> tensor_degrees;   // candidates; ascending powers of two
+  std::vector<int> pipeline_depths;  // candidates; ascending
+  Keep keep;
   Precision precision = Precision::kFp32;
   AdamW optimizer;
-  int64_t steps = 0;                     // iterations to train
-  std::optional<Data> data;              // required to build a bundle, not to plan
+  int64_t steps = 0;         // iterations to train
+  std::optional<Data> data;  // required to build a bundle, not to plan
   uint64_t seed = 0;
-  double memory_limit = 0.92;            // share of usable GPU memory a plan may fill; lowering sets it to the job's peak_memory limit
+  double memory_limit =
+      0.92;  // share of usable GPU memory a plan may fill; lowering sets it to the job's peak_memory limit
   std::vector<ObjectiveTerm> objective;  // lexicographic, at least one
   std::vector<Constraint> constraints;
   friend bool operator==(const Job&, const Job&) = default;

@@ -1,5 +1,5 @@
-// The spelling of every enumeration in artefacts and messages, in one table each; used by print.cc and parse.cc, so that
-// what is written can be read back.
+// The spelling of every enumeration in artefacts and messages, in one table each; used by print.cc and parse.cc, so
+// that what is written can be read back.
 #pragma once
 
 #include <array>
@@ -34,19 +34,21 @@ std::optional<Enum> ValueOf(const NameTable<Enum, N>& table, absl::string_view n
   return std::nullopt;
 }
 
-inline constexpr NameTable<LayerKind, 3> kLayerKinds{{
-    {LayerKind::kEmbedding, "embedding"}, {LayerKind::kBlock, "block"}, {LayerKind::kHead, "head"}}};
-inline constexpr NameTable<ModelFamily, 1> kModelFamilies{{{ModelFamily::kGpt, "gpt"}}};
-inline constexpr NameTable<Activation, 2> kActivations{{{Activation::kGelu, "gelu"}, {Activation::kRelu, "relu"}}};
-inline constexpr NameTable<NormPlacement, 2> kNormPlacements{{{NormPlacement::kPre, "pre"}, {NormPlacement::kPost, "post"}}};
+inline constexpr NameTable<LayerKind, 3> kLayerKinds{
+    {{LayerKind::kEmbedding, "embedding"}, {LayerKind::kBlock, "block"}, {LayerKind::kHead, "head"}}};
+inline constexpr NameTable<ModelFamily, 2> kModelFamilies{{{ModelFamily::kGpt, "gpt"}, {ModelFamily::kLlama, "llama"}}};
+inline constexpr NameTable<Activation, 3> kActivations{
+    {{Activation::kGelu, "gelu"}, {Activation::kRelu, "relu"}, {Activation::kSilu, "silu"}}};
+inline constexpr NameTable<NormPlacement, 2> kNormPlacements{
+    {{NormPlacement::kPre, "pre"}, {NormPlacement::kPost, "post"}}};
 inline constexpr NameTable<Backend, 2> kBackends{{{Backend::kCuda, "cuda"}, {Backend::kCpu, "cpu"}}};
-inline constexpr NameTable<Market, 3> kMarkets{{
-    {Market::kOnDemand, "on_demand"}, {Market::kSpot, "spot"}, {Market::kReserved, "reserved"}}};
+inline constexpr NameTable<Market, 3> kMarkets{
+    {{Market::kOnDemand, "on_demand"}, {Market::kSpot, "spot"}, {Market::kReserved, "reserved"}}};
 inline constexpr NameTable<LinkShare, 2> kLinkShares{{{LinkShare::kPerNode, "node"}, {LinkShare::kPerFlow, "flow"}}};
-inline constexpr NameTable<Precision, 4> kPrecisions{{{Precision::kFp32, "fp32"},
-                                                      {Precision::kFp16, "fp16"},
-                                                      {Precision::kBf16, "bf16"},
-                                                      {Precision::kFp64, "fp64"}}};
+inline constexpr NameTable<Precision, 4> kPrecisions{
+    {{Precision::kFp32, "fp32"}, {Precision::kFp16, "fp16"}, {Precision::kBf16, "bf16"}, {Precision::kFp64, "fp64"}}};
+inline constexpr NameTable<Reach, 4> kReaches{
+    {{Reach::kNode, "node"}, {Reach::kZone, "zone"}, {Reach::kRegion, "region"}, {Reach::kAny, "any"}}};
 inline constexpr NameTable<Metric, 10> kMetrics{{{Metric::kThroughput, "throughput"},
                                                  {Metric::kIterTime, "iter_time"},
                                                  {Metric::kSampleRate, "sample_rate"},
@@ -57,9 +59,8 @@ inline constexpr NameTable<Metric, 10> kMetrics{{{Metric::kThroughput, "throughp
                                                  {Metric::kPeakMemory, "peak_memory"},
                                                  {Metric::kNodes, "nodes"},
                                                  {Metric::kGpus, "gpus"}}};
-inline constexpr NameTable<Provenance, 3> kProvenances{{{Provenance::kMeasured, "measured"},
-                                                        {Provenance::kDerived, "derived"},
-                                                        {Provenance::kAssumed, "assumed"}}};
+inline constexpr NameTable<Provenance, 3> kProvenances{
+    {{Provenance::kMeasured, "measured"}, {Provenance::kDerived, "derived"}, {Provenance::kAssumed, "assumed"}}};
 inline constexpr NameTable<Schedule, 1> kSchedules{{{Schedule::k1F1B, "1F1B"}}};
 inline constexpr NameTable<OptimizerSharding, 1> kOptimizerShardings{{{OptimizerSharding::kNone, "none"}}};
 inline constexpr NameTable<Recompute, 1> kRecomputes{{{Recompute::kNone, "none"}}};

@@ -94,6 +94,14 @@ absl::Status ForEach(ObjectReader& reader, absl::string_view key, Read read) {
   return absl::OkStatus();
 }
 
+absl::Status ParseKeep(const Json& json, std::string path, Keep* keep) {
+  ObjectReader reader(json, std::move(path));
+  GetEnum(reader, "tensor", kReaches, &keep->tensor);
+  GetEnum(reader, "pipeline", kReaches, &keep->pipeline);
+  GetEnum(reader, "data", kReaches, &keep->data);
+  return reader.Finish();
+}
+
 absl::Status ParseOptimizer(const Json& json, std::string path, AdamW* optimizer) {
   ObjectReader reader(json, std::move(path));
   reader.Get("learning_rate", &optimizer->learning_rate);
@@ -119,6 +127,7 @@ absl::StatusOr<Job> ParseJob(const Json& json, std::string path) {
   reader.Get("micro_batches", &job.micro_batches);
   reader.Get("tensor_degrees", &job.tensor_degrees);
   reader.Get("pipeline_depths", &job.pipeline_depths);
+  SAIL_RETURN_IF_ERROR(ParseKeep(reader.Raw("keep"), reader.PathOf("keep"), &job.keep));
   GetEnum(reader, "precision", kPrecisions, &job.precision);
   SAIL_RETURN_IF_ERROR(ParseOptimizer(reader.Raw("optimizer"), reader.PathOf("optimizer"), &job.optimizer));
   reader.Get("steps", &job.steps);
@@ -157,6 +166,24 @@ absl::StatusOr<Job> ParseJob(const Json& json, std::string path) {
   return job;
 }
 
+namespace {
+
+constexpr int64_t kLargestExtent = 1 << 24;  // keeps every product of two extents within 64 bits
+
+bool IsSound(const Model& model) {
+  if (model.blocks < 1 || model.hidden < 1 || model.heads < 1) return false;
+  if (model.family == ModelFamily::kGpt) {
+    return model.hidden % model.heads == 0 && model.position_rows >= model.seq_len &&
+           model.activation != Activation::kSilu;
+  }
+  return model.kv_head_count() >= 1 && model.heads % model.kv_head_count() == 0 && model.head_width() >= 1 &&
+         model.head_width() <= kLargestExtent / model.heads && model.position_rows == 0 &&
+         model.embedding_width == model.hidden && model.norm == NormPlacement::kPre &&
+         model.activation == Activation::kSilu;
+}
+
+}  // namespace
+
 absl::StatusOr<Model> ParseModel(const Json& json, std::string path) {
   Model model;
   ObjectReader reader(json, std::move(path));
@@ -174,15 +201,18 @@ absl::StatusOr<Model> ParseModel(const Json& json, std::string path) {
   reader.Get("qkv_bias", &model.qkv_bias);
   GetEnum(reader, "activation", kActivations, &model.activation);
   GetEnum(reader, "norm", kNormPlacements, &model.norm);
-  constexpr int64_t kMost = 1 << 24;  // keeps every product of two shapes within 64 bits
-  for (const int64_t extent : {model.hidden, model.feed_forward, model.seq_len, model.vocab, model.embedding_width,
-                               model.position_rows, int64_t{model.blocks}}) {
-    CheckRange(reader, "hidden", static_cast<double>(extent), 1, static_cast<double>(kMost));
+  if (model.family == ModelFamily::kLlama) {
+    reader.Get("kv_heads", &model.kv_heads.emplace());
+    reader.Get("head_dim", &model.head_dim.emplace());
+    reader.Get("qk_norm", &model.qk_norm);
   }
-  const bool sound = model.blocks >= 1 && model.hidden >= 1 && model.heads >= 1 && model.hidden % model.heads == 0 &&
-                     model.feed_forward >= 1 && model.seq_len >= 1 && model.vocab >= 1 && model.embedding_width >= 1 &&
-                     model.position_rows >= model.seq_len;
-  if (!sound) reader.Fail("blocks", "impossible model shape");
+  for (const int64_t extent :
+       {model.hidden, model.heads, model.feed_forward, model.seq_len, model.vocab, model.embedding_width,
+        int64_t{model.blocks}, model.kv_heads.value_or(1), model.head_dim.value_or(1)}) {
+    CheckRange(reader, "hidden", static_cast<double>(extent), 1, static_cast<double>(kLargestExtent));
+  }
+  CheckRange(reader, "position_rows", static_cast<double>(model.position_rows), 0, static_cast<double>(kLargestExtent));
+  if (!IsSound(model)) reader.Fail("blocks", "impossible model shape");
   SAIL_RETURN_IF_ERROR(reader.Finish());
   return model;
 }

@@ -39,7 +39,8 @@ class Placement {
   std::vector<std::vector<std::vector<Rank>>> by_stage_;  // [pipeline][stage][tensor rank]
 };
 
-// A parameter set that is summed together: all of a layer, except that tied word embeddings belong to a group of their own.
+// A parameter set that is summed together: all of a layer, except that tied word embeddings belong to a group of their
+// own.
 enum class GradientScope {
   kLayerSharded,     // the layer's tensor-sharded parameters, tied word embedding excluded
   kLayerReplicated,  // the layer's parameters that each tensor rank holds whole: one owner per pipeline (tensor rank 0)
@@ -64,8 +65,8 @@ struct GradientGroup {
 };
 
 // All gradient groups in canonical order (layer, scope, shard), those with a single owner included (they need no
-// communication but are still parameters). A rank that holds embedding and tied head at once owns the shard once: it has
-// one copy of the weight. Complexity O(layers · pipelines · T).
+// communication but are still parameters). A rank that holds embedding and tied head at once owns the shard once: it
+// has one copy of the weight. Complexity O(layers · pipelines · T).
 std::vector<GradientGroup> GradientGroups(const Model& model, const Plan& plan, const Placement& placement);
 
 // T of the layer's gradient groups: the vocabulary is padded to a multiple of it.

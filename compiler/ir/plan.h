@@ -18,8 +18,8 @@ enum class Recompute { kNone };
 // The GPUs of one node that share a stage by tensor parallelism. Degree = gpus.size().
 struct TensorGroup {
   PoolId pool = PoolId(-1);
-  int node = 0;            // 0 .. quota-1 of the pool
-  std::vector<int> gpus;   // local indices, ascending
+  int node = 0;           // 0 .. quota-1 of the pool
+  std::vector<int> gpus;  // local indices, ascending
   int degree() const { return static_cast<int>(gpus.size()); }
   friend auto operator<=>(const TensorGroup&, const TensorGroup&) = default;
 };

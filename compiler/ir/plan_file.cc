@@ -14,7 +14,7 @@ constexpr absl::string_view kMajor = "1.";
 
 std::string HashOf(const Json& json) { return absl::StrCat("sha256:", Sha256Hex(DumpJson(json))); }
 
-std::string PlanHash(const Json& inputs, const Json& decisions) {
+std::string HashOfPlan(const Json& inputs, const Json& decisions) {
   return HashOf({{"inputs", inputs}, {"decisions", decisions}});
 }
 
@@ -27,13 +27,17 @@ absl::Status CheckHash(absl::string_view name, absl::string_view field, const st
 
 }  // namespace
 
+std::string PlanHash(const Problem& problem, const Plan& plan) {
+  return HashOfPlan(ToJson(problem), ToJson(plan, problem.cluster));
+}
+
 std::string PrintPlanFile(const Problem& problem, const Plan& plan, const Report& report) {
   Json file = {{"format", std::string(kFormat)},
                {"kind", "sailplan"},
                {"inputs", ToJson(problem)},
                {"decisions", ToJson(plan, problem.cluster)},
                {"predictions", ToJson(report, problem.cluster)}};
-  file["plan_hash"] = PlanHash(file["inputs"], file["decisions"]);
+  file["plan_hash"] = HashOfPlan(file["inputs"], file["decisions"]);
   file["prediction_hash"] = HashOf(file["predictions"]);
   return DumpJson(file);
 }
@@ -55,7 +59,7 @@ absl::StatusOr<PlanFile> ParsePlanFile(absl::string_view text, absl::string_view
   const Json& decisions = reader.Raw("decisions");
   const Json& predictions = reader.Raw("predictions");
   SAIL_RETURN_IF_ERROR(reader.Finish());
-  SAIL_RETURN_IF_ERROR(CheckHash(name, "plan_hash", plan_hash, PlanHash(inputs, decisions)));
+  SAIL_RETURN_IF_ERROR(CheckHash(name, "plan_hash", plan_hash, HashOfPlan(inputs, decisions)));
   SAIL_RETURN_IF_ERROR(CheckHash(name, "prediction_hash", prediction_hash, HashOf(predictions)));
 
   PlanFile file;

@@ -1,6 +1,6 @@
-// The *.sailplan artefact: {format, kind, plan_hash, prediction_hash, inputs, decisions, predictions}. `inputs` holds the
-// whole resolved Problem, so that `simulate` and `build` need nothing but the file. plan_hash covers inputs and decisions,
-// prediction_hash the predictions. Canonical JSON; format in docs/plan_file.md.
+// The *.sailplan artefact: {format, kind, plan_hash, prediction_hash, inputs, decisions, predictions}. `inputs` holds
+// the whole resolved Problem, so that `simulate` and `build` need nothing but the file. plan_hash covers inputs and
+// decisions, prediction_hash the predictions. Canonical JSON; format in docs/plan_file.md.
 #pragma once
 
 #include <string>
@@ -18,6 +18,8 @@ struct PlanFile {
   std::string plan_hash;  // "sha256:…"
 };
 
+// What PrintPlanFile writes as plan_hash.
+std::string PlanHash(const Problem& problem, const Plan& plan);
 std::string PrintPlanFile(const Problem& problem, const Plan& plan, const Report& report);
 // FailedPrecondition when a hash does not match its content (exit code 6), InvalidArgument for any other fault.
 absl::StatusOr<PlanFile> ParsePlanFile(absl::string_view text, absl::string_view name);

@@ -31,6 +31,10 @@ Json ToJson(const Job& job) {
                {"micro_batches", job.micro_batches},
                {"tensor_degrees", job.tensor_degrees},
                {"pipeline_depths", job.pipeline_depths},
+               {"keep",
+                {{"tensor", Text(NameOf(kReaches, job.keep.tensor))},
+                 {"pipeline", Text(NameOf(kReaches, job.keep.pipeline))},
+                 {"data", Text(NameOf(kReaches, job.keep.data))}}},
                {"precision", Text(ToString(job.precision))},
                {"optimizer",
                 {{"learning_rate", job.optimizer.learning_rate},
@@ -48,20 +52,26 @@ Json ToJson(const Job& job) {
 }
 
 Json ToJson(const Model& model) {
-  return {{"name", model.name},
-          {"family", Text(NameOf(kModelFamilies, model.family))},
-          {"blocks", model.blocks},
-          {"hidden", model.hidden},
-          {"heads", model.heads},
-          {"feed_forward", model.feed_forward},
-          {"seq_len", model.seq_len},
-          {"vocab", model.vocab},
-          {"embedding_width", model.embedding_width},
-          {"position_rows", model.position_rows},
-          {"tied_head", model.tied_head},
-          {"qkv_bias", model.qkv_bias},
-          {"activation", Text(NameOf(kActivations, model.activation))},
-          {"norm", Text(NameOf(kNormPlacements, model.norm))}};
+  Json json = {{"name", model.name},
+               {"family", Text(NameOf(kModelFamilies, model.family))},
+               {"blocks", model.blocks},
+               {"hidden", model.hidden},
+               {"heads", model.heads},
+               {"feed_forward", model.feed_forward},
+               {"seq_len", model.seq_len},
+               {"vocab", model.vocab},
+               {"embedding_width", model.embedding_width},
+               {"position_rows", model.position_rows},
+               {"tied_head", model.tied_head},
+               {"qkv_bias", model.qkv_bias},
+               {"activation", Text(NameOf(kActivations, model.activation))},
+               {"norm", Text(NameOf(kNormPlacements, model.norm))}};
+  if (model.family == ModelFamily::kLlama) {
+    json["kv_heads"] = model.kv_head_count();
+    json["head_dim"] = model.head_width();
+    json["qk_norm"] = model.qk_norm;
+  }
+  return json;
 }
 
 Json ToJson(const Cluster& cluster) {

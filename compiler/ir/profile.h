@@ -1,5 +1,5 @@
-// Seconds per layer kind, gpu, tensor degree and micro-batch, each measured or derived from a datasheet. A missing entry
-// is an error that names it, never zero.
+// Seconds per layer kind, gpu, tensor degree and micro-batch, each measured or derived from a datasheet. A missing
+// entry is an error that names it, never zero.
 #pragma once
 
 #include <compare>

@@ -32,9 +32,9 @@ struct StageReport {
 
 // Parts of an iteration along the slowest pipeline; they add up to the iteration time.
 struct IterationParts {
-  Seconds fill = Seconds(0);    // until the last stage starts its first forward
-  Seconds steady = Seconds(0);  // from there until the last stage finishes its last backward
-  Seconds drain = Seconds(0);   // until the first stage finishes its last backward
+  Seconds fill = Seconds(0);           // until the last stage starts its first forward
+  Seconds steady = Seconds(0);         // from there until the last stage finishes its last backward
+  Seconds drain = Seconds(0);          // until the first stage finishes its last backward
   Seconds gradient_sync = Seconds(0);  // exposed
   Seconds optimizer = Seconds(0);
   friend bool operator==(const IterationParts&, const IterationParts&) = default;
@@ -70,7 +70,7 @@ struct Report {
   std::vector<PoolCost> pools;       // pools in use, by id
   std::vector<LinkTraffic> traffic;  // zone pairs with traffic
   Usd cost_per_iteration = Usd(0);
-  double peak_memory = 0;            // largest memory_total / (usable gpu memory), 0..
+  double peak_memory = 0;  // largest memory_total / (usable gpu memory), 0..
   double samples_per_second = 0;
   double tokens_per_second = 0;
   int nodes = 0;

@@ -6,8 +6,10 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/base/check.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/base/tolerance.h"
+#include "compiler/ir/names.h"
 
 namespace sail::ir {
 namespace {
@@ -41,9 +43,9 @@ absl::Status VerifyGroup(const Problem& problem, const TensorGroup& group, absl:
     if (i > 0 && group.gpus[i] <= group.gpus[i - 1]) return Fault(where, " does not name its GPUs in ascending order");
   }
   const Model& model = problem.model;
-  if (model.heads % group.degree() != 0 || model.feed_forward % group.degree() != 0) {
-    return Fault(where, " has tensor degree ", group.degree(), ", which does not divide ", model.heads, " heads and ",
-                 model.feed_forward, " feed-forward units");
+  if (!CanDivide(model, group.degree())) {
+    return Fault(where, " has tensor degree ", group.degree(), ", which does not divide ", model.heads, " heads, ",
+                 model.kv_head_count(), " key-value heads and ", model.feed_forward, " feed-forward units");
   }
   return absl::OkStatus();
 }
@@ -73,6 +75,50 @@ absl::Status VerifyPipeline(const Problem& problem, const Pipeline& pipeline, ab
   return absl::OkStatus();
 }
 
+// The place of a group that `reach` keeps together, as text: two groups may talk if their places are equal.
+std::string PlaceWithin(const Cluster& cluster, const TensorGroup& group, Reach reach) {
+  const Pool& pool = cluster.pool(group.pool);
+  switch (reach) {
+    case Reach::kNode:
+      return absl::StrCat("node ", group.node, " of pool ", pool.name);
+    case Reach::kZone:
+      return absl::StrCat("zone ", cluster.zones[pool.zone.index()].name);
+    case Reach::kRegion:
+      return absl::StrCat("region ", cluster.regions[cluster.zones[pool.zone.index()].region.index()]);
+    case Reach::kAny:
+      return "";
+  }
+  SAIL_CHECK(false) << "reach " << static_cast<int>(reach);
+}
+
+absl::Status VerifyReach(const Problem& problem, const Plan& plan) {
+  const Keep& keep = problem.job.keep;
+  for (size_t p = 0; p < plan.pipelines.size(); ++p) {
+    std::set<std::string> places;
+    for (const Stage& stage : plan.pipelines[p].stages) {
+      places.insert(PlaceWithin(problem.cluster, stage.group, keep.pipeline));
+    }
+    if (places.size() > 1) {
+      return Fault("pipeline ", p, " spans ", *places.begin(), " and ", *places.rbegin(),
+                   ", but the job keeps pipelines", " within one ", NameOf(kReaches, keep.pipeline));
+    }
+  }
+  for (int layer = 0; layer < problem.model.layer_count(); ++layer) {
+    std::set<std::string> places;
+    for (const Pipeline& pipeline : plan.pipelines) {
+      for (const Stage& stage : pipeline.stages) {
+        const bool holds = stage.first_layer <= layer && layer <= stage.last_layer;
+        if (holds) places.insert(PlaceWithin(problem.cluster, stage.group, keep.data));
+      }
+    }
+    if (places.size() > 1) {
+      return Fault("the replicas of layer ", layer, " span ", *places.begin(), " and ", *places.rbegin(),
+                   ", but the job keeps data parallelism within one ", NameOf(kReaches, keep.data));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status VerifyPlanStructure(const Problem& problem, const Plan& plan) {
@@ -99,7 +145,7 @@ absl::Status VerifyPlanStructure(const Problem& problem, const Plan& plan) {
                  problem.job.global_batch);
   }
   if (backends.size() > 1) return Fault("the plan mixes cuda and cpu GPUs in one job");
-  return absl::OkStatus();
+  return VerifyReach(problem, plan);
 }
 
 namespace {

@@ -1,114 +1,116 @@
-// Phase 2: names. One namespace per scope: imports, lets and labelled top-level blocks.
+// Phase 2: names. One namespace per scope: imports, params, lets and labelled blocks.
+#include <utility>
+
 #include "absl/strings/str_cat.h"
-#include "compiler/base/check.h"
+#include "compiler/passes/checked_block.h"
 #include "compiler/passes/modules.h"
 
 namespace sail {
 namespace {
 
-class Binder {
- public:
-  Binder(Module& module, DiagnosticSink& sink) : module_(module), sink_(sink) {}
+void ReportTwice(const ast::Identifier& name, SourceRange first, DiagnosticSink& sink) {
+  sink.Report(DiagnosticCode::kDuplicateLabel, name.range, absl::StrCat("`", name.text, "` is declared twice"),
+              {"rename one of them"}, {{first, "first declared here"}}, "declared again here");
+}
 
-  void Bind() {
-    CheckImportAliases();
-    for (const ast::Item& item : module_.spec.items) {
-      if (const auto* let = std::get_if<ast::Let>(&item)) BindLet(module_.top, *let);
-      const auto* block = std::get_if<ast::Block>(&item);
-      if (block == nullptr || !block->label) continue;
-      Add(module_.top, *block->label,
-          Binding{.range = block->label->range, .let = nullptr, .block = block, .module = nullptr});
-    }
-    for (const ast::Item& item : module_.spec.items) {
-      if (const auto* block = std::get_if<ast::Block>(&item)) BindBody(module_.top, block->body.front());
-      if (const auto* link = std::get_if<ast::Link>(&item)) BindBody(module_.top, link->body.front());
-    }
-  }
-
- private:
-  // The loader bound the first import of each alias.
-  void CheckImportAliases() {
-    for (const ast::Item& item : module_.spec.items) {
-      const auto* import = std::get_if<ast::Import>(&item);
-      if (import == nullptr) continue;
-      const auto bound = module_.top.names.find(import->alias.text);
-      if (bound == module_.top.names.end()) {
-        // Its file was not found: bind the name to nothing, so that uses of it are not reported again.
-        module_.top.names.emplace(
-            import->alias.text,
-            Binding{.range = import->alias.range, .let = nullptr, .block = nullptr, .module = nullptr});
-      } else if (!(bound->second.range == import->alias.range)) {
-        ReportTwice(import->alias, bound->second.range);
-      }
+// The loader bound the first import of each alias.
+void CheckImportAliases(Module& module, DiagnosticSink& sink) {
+  for (const ast::Item& item : module.spec.items) {
+    const auto* import = std::get_if<ast::Import>(&item);
+    if (import == nullptr) continue;
+    const auto bound = module.top.names.find(import->alias.text);
+    if (bound == module.top.names.end()) {
+      // Its file was not found: bind the name to nothing, so that uses of it are not reported again.
+      Binding nothing;
+      nothing.range = import->alias.range;
+      nothing.state = Binding::State::kDone;
+      nothing.is_used = true;
+      module.top.names.emplace(import->alias.text, std::move(nothing));
+    } else if (!(bound->second.range == import->alias.range)) {
+      ReportTwice(import->alias, bound->second.range, sink);
     }
   }
+}
 
-  void BindLet(Scope& scope, const ast::Let& let) {
-    Add(scope, let.name, Binding{.range = let.name.range, .let = &let, .block = nullptr, .module = nullptr});
+void Declare(Module& module, const ast::Item& item, DiagnosticSink& sink) {
+  if (const auto* let = std::get_if<ast::Let>(&item)) {
+    Binding binding;
+    binding.let = let;
+    BindName(module.top, let->name, std::move(binding), sink);
+  } else if (const auto* param = std::get_if<ast::Param>(&item)) {
+    Binding binding;
+    binding.param = param;
+    BindName(module.top, param->name, std::move(binding), sink);
+  } else if (const auto* block = std::get_if<ast::Block>(&item)) {
+    Binding binding;
+    binding.block = block;
+    if (block->label) BindName(module.top, *block->label, binding, sink);
+    if (block->alias) BindName(module.top, *block->alias, binding, sink);
   }
-
-  void BindBody(const Scope& parent, const ast::Body& body) {
-    Scope& scope = module_.inner.emplace_back();
-    scope.parent = &parent;
-    module_.body_scopes[&body] = &scope;
-    for (const ast::Statement& statement : body.statements) {
-      if (const auto* let = std::get_if<ast::Let>(&statement)) BindLet(scope, *let);
-    }
-    for (const ast::Statement& statement : body.statements) {
-      if (const auto* block = std::get_if<ast::Block>(&statement)) BindBody(scope, block->body.front());
-      if (const auto* link = std::get_if<ast::Link>(&statement)) BindBody(scope, link->body.front());
-    }
-  }
-
-  void Add(Scope& scope, const ast::Identifier& name, const Binding& binding) {
-    if (const Binding* visible = scope.Find(name.text)) {
-      ReportTwice(name, visible->range);
-      return;
-    }
-    scope.names.emplace(name.text, binding);
-  }
-
-  void ReportTwice(const ast::Identifier& name, SourceRange first) {
-    sink_.Report({.code = DiagnosticCode::kDuplicateLabel,
-                  .message = absl::StrCat("`", name.text, "` is declared twice"),
-                  .primary = {name.range, "declared again here"},
-                  .secondary = {{first, "first declared here"}},
-                  .notes = {},
-                  .helps = {"rename one of them"}});
-  }
-
-  Module& module_;
-  DiagnosticSink& sink_;
-};
+}
 
 }  // namespace
 
-const Binding* Scope::Find(const std::string& name) const {
-  for (const Scope* scope = this; scope != nullptr; scope = scope->parent) {
+Scope::Found Scope::Find(const std::string& name) {
+  for (Scope* scope = this; scope != nullptr; scope = scope->parent) {
     const auto it = scope->names.find(name);
-    if (it != scope->names.end()) return &it->second;
+    if (it != scope->names.end()) return {&it->second, scope};
   }
-  return nullptr;
+  return {};
 }
 
 std::vector<std::string> Scope::VisibleNames() const {
-  std::vector<std::string> names;
+  std::vector<std::string> visible;
   for (const Scope* scope = this; scope != nullptr; scope = scope->parent) {
-    for (const auto& [name, binding] : scope->names) names.push_back(name);
+    for (const auto& [name, binding] : scope->names) visible.push_back(name);
   }
-  return names;
+  return visible;
 }
 
-const Scope& ModuleSet::ScopeOf(const ast::Body& body) const {
-  for (const auto& module : modules) {
-    const auto it = module->body_scopes.find(&body);
-    if (it != module->body_scopes.end()) return *it->second;
+bool BindName(Scope& scope, const ast::Identifier& name, Binding binding, DiagnosticSink& sink) {
+  if (name.text.empty()) return false;  // the expander reports that a block needs a name
+  const Scope::Found visible = scope.Find(name.text);
+  if (visible.binding != nullptr) {
+    if (visible.owner == &scope) {
+      ReportTwice(name, visible.binding->range, sink);
+    } else {
+      sink.Report(DiagnosticCode::kShadowing, name.range, absl::StrCat("`", name.text, "` is already visible here"),
+                  {"rename one of them"}, {{visible.binding->range, "declared here"}});
+    }
+    return false;
   }
-  SAIL_CHECK(false) << "a body without a scope";
+  binding.range = name.range;
+  scope.names.emplace(name.text, std::move(binding));
+  return true;
 }
 
 void BindNames(ModuleSet& set, DiagnosticSink& sink) {
-  for (const auto& module : set.modules) Binder(*module, sink).Bind();
+  for (const auto& module : set.modules) {
+    module->top.module = module.get();
+    CheckImportAliases(*module, sink);
+    for (const ast::Item& item : module->spec.items) Declare(*module, item, sink);
+  }
+}
+
+void BindBody(const ast::Body& body, CheckedBlock* block, Scope& scope, DiagnosticSink& sink) {
+  for (const ast::Statement& statement : body.statements) {
+    if (const auto* let = std::get_if<ast::Let>(&statement)) {
+      Binding binding;
+      binding.let = let;
+      BindName(scope, let->name, std::move(binding), sink);
+    }
+    const auto* child = std::get_if<ast::Block>(&statement);
+    if (child == nullptr) continue;
+    Binding binding;
+    binding.block = child;
+    binding.parent = block;
+    // Machines are referred to by name, also those that `resources` declares for itself; other children need an alias.
+    const bool is_named = child->kind.text == "machine" && child->label && child->label_template.empty();
+    if (is_named && (!child->alias || child->alias->text != child->label->text)) {
+      BindName(scope, *child->label, binding, sink);
+    }
+    if (child->alias) BindName(scope, *child->alias, binding, sink);
+  }
 }
 
 }  // namespace sail

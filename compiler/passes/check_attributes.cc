@@ -4,7 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "compiler/passes/checked_block.h"
+#include "compiler/passes/check_attributes.h"
+#include "compiler/passes/convert.h"
 
 namespace sail {
 namespace {
@@ -14,12 +15,13 @@ class AttributeChecker {
   AttributeChecker(Evaluator& evaluator, DiagnosticSink& sink) : evaluator_(evaluator), sink_(sink) {}
 
   void Check(CheckedBlock& checked) {
-    const int errors = sink_.error_count();
+    const int reports = sink_.reports();
     ReportMissing(checked);
     ReportBothForms(checked);
     std::vector<CheckedAttribute*> wrong;
-    for (auto& [name, attribute] : checked.attributes) {
-      if (!EvaluateAttribute(checked, attribute)) wrong.push_back(&attribute);
+    for (auto it = checked.attributes.begin(); it != checked.attributes.end();) {
+      const bool present = EvaluateAttribute(checked, it->first, it->second, wrong);
+      it = present ? std::next(it) : checked.attributes.erase(it);
     }
     ReportDimensions(wrong);
     FillDefaults(checked);
@@ -27,15 +29,26 @@ class AttributeChecker {
       Check(*child);
       if (!child->is_sound) checked.is_sound = false;
     }
-    if (sink_.error_count() != errors) checked.is_sound = false;
+    for (const auto& [name, copy] : checked.copies) Check(*copy);
+    if (sink_.reports() != reports) checked.is_sound = false;
   }
 
  private:
+  // What a base lacks is reported there.
+  static bool IsMissingInBase(const CheckedBlock& checked, const std::string& name) {
+    return checked.base != nullptr && !checked.base->Has(name) && checked.base->Child(name) == nullptr;
+  }
+
   // One report for a block, however much it lacks.
-  void ReportMissing(const CheckedBlock& checked) {
+  void ReportMissing(CheckedBlock& checked) {
+    if (checked.lacks_base) return;
     std::vector<std::string> names, notes, helps;
     const auto missing = [&](absl::string_view name, absl::string_view doc, std::string edit) {
       if (checked.excused.contains(std::string(name))) return;
+      if (IsMissingInBase(checked, std::string(name))) {
+        checked.is_sound = false;
+        return;
+      }
       names.push_back(absl::StrCat("`", name, "`"));
       notes.push_back(absl::StrCat("`", name, "`: ", doc));
       helps.push_back(absl::StrCat("add `", edit, "`"));
@@ -57,7 +70,8 @@ class AttributeChecker {
       missing("minimize/maximize", "what the best plan is", "maximize throughput");
     }
     if (names.empty()) return;
-    const std::string label = checked.label.empty() ? "" : absl::StrCat(" `", checked.label, "`");
+    const bool is_named = checked.kind->label == LabelRule::kRequired;
+    const std::string label = is_named ? absl::StrCat(" `", checked.label, "`") : "";
     sink_.Report({.code = DiagnosticCode::kMissingAttribute,
                   .message = absl::StrCat(kind_name, label, " is missing ", absl::StrJoin(names, ", ")),
                   .primary = {checked.header, ""},
@@ -79,28 +93,28 @@ class AttributeChecker {
     }
   }
 
-  // False if the value has a dimension that the attribute does not accept: reported together, see ReportDimensions.
-  bool EvaluateAttribute(CheckedBlock& checked, CheckedAttribute& attribute) {
-    static const AttributeSchema kProfilePath = {"profile",   "path", ValueType::kText,    "", Presence::kOptional, "",
-                                                 Bound::kAny, 0,      "a measured profile"};
-    const AttributeSchema& schema = checked.kind->is_open ? kProfilePath : *attribute.schema;
-    if (schema.type == ValueType::kEnum) {
-      attribute.value = ConvertEnum(schema, *attribute.expr, sink_);
-      return true;
-    }
-    auto value = evaluator_.Evaluate(*attribute.expr, *attribute.scope);
+  // False if the attribute is `none`: as if it had not been written. A value with a dimension that the attribute does
+  // not accept goes to `wrong`: those are reported together.
+  bool EvaluateAttribute(CheckedBlock& checked, const std::string& name, CheckedAttribute& attribute,
+                         std::vector<CheckedAttribute*>& wrong) {
+    const AttributeSchema& schema = *attribute.schema;
+    auto value = evaluator_.RawValue(attribute, {name, attribute.name_range});
     if (!value) {
       checked.is_sound = false;  // reported at its first use, perhaps in another block
       return true;
     }
+    if (value->As<NoneValue>() != nullptr && schema.presence == Presence::kOptional) return false;
     const auto* quantity = std::get_if<Amount>(&value->content);
     const bool is_scalar =
         schema.type == ValueType::kQuantity || schema.type == ValueType::kPrice || schema.type == ValueType::kQuota;
     if (quantity != nullptr && is_scalar && !DimensionFits(schema, quantity->dimension)) {
       attribute.value = std::move(value);
-      return false;
+      wrong.push_back(&attribute);
+      checked.is_sound = false;
+      return true;
     }
     attribute.value = ConvertValue(schema, *std::move(value), sink_);
+    if (!attribute.value) checked.is_sound = false;
     return true;
   }
 
@@ -155,6 +169,7 @@ class AttributeChecker {
                                                                .name_range = checked.header,
                                                                .expr = nullptr,
                                                                .scope = nullptr,
+                                                               .origin = Origin::kDefault,
                                                                .value = std::move(value)});
     }
   }

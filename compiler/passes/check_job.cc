@@ -12,16 +12,6 @@
 namespace sail {
 namespace {
 
-void Report(DiagnosticSink& sink, DiagnosticCode code, SourceRange range, std::string message,
-            std::vector<std::string> helps, std::vector<Label> secondary = {}) {
-  sink.Report({.code = code,
-               .message = std::move(message),
-               .primary = {range, ""},
-               .secondary = std::move(secondary),
-               .notes = {},
-               .helps = std::move(helps)});
-}
-
 // The range of the list element that holds `value`, or of the whole list.
 SourceRange ElementRange(const CheckedBlock& block, const std::string& attribute, int value) {
   for (const Value& element : std::get<ListValue>(block.Get(attribute).content).elements) {
@@ -88,23 +78,24 @@ constexpr int64_t kMaxMicroBatches = 100'000;
 void CheckMicroBatches(const CheckedBlock& block, const ir::Job& job, DiagnosticSink& sink) {
   const CheckedBlock& batch = *block.Child("batch");
   if (job.global_batch / job.micro_batches.front() > kMaxMicroBatches) {
-    Report(sink, DiagnosticCode::kTooLarge, batch.RangeOf("global"),
-           absl::StrCat("an iteration of ", job.global_batch, " samples has ",
-                        job.global_batch / job.micro_batches.front(), " micro-batches, at most ", kMaxMicroBatches,
-                        " are supported"),
-           {"use a smaller global batch or larger micro-batches"}, {{batch.RangeOf("micro"), "the micro-batches"}});
+    sink.Report(DiagnosticCode::kTooLarge, batch.RangeOf("global"),
+                absl::StrCat("an iteration of ", job.global_batch, " samples has ",
+                             job.global_batch / job.micro_batches.front(), " micro-batches, at most ", kMaxMicroBatches,
+                             " are supported"),
+                {"use a smaller global batch or larger micro-batches"},
+                {{batch.RangeOf("micro"), "the micro-batches"}});
     return;
   }
   if (IsSumOf(job.global_batch, job.micro_batches)) return;
   const bool one = job.micro_batches.size() == 1;
-  Report(sink, DiagnosticCode::kNoMicroBatchDivides, batch.RangeOf("micro"),
-         one ? absl::StrCat("micro-batches of ", job.micro_batches.front(), " cannot make up ", job.global_batch,
-                            " samples")
-             : absl::StrCat("micro-batches of ", absl::StrJoin(job.micro_batches, ", "), " cannot make up ",
-                            job.global_batch, " samples"),
-         {absl::StrCat("sizes near ", job.micro_batches.front(), " that divide ", job.global_batch, ": ",
-                       DivisorsNear(job.global_batch, job.micro_batches.front()))},
-         {{batch.RangeOf("global"), "the global batch"}});
+  sink.Report(DiagnosticCode::kNoMicroBatchDivides, batch.RangeOf("micro"),
+              one ? absl::StrCat("micro-batches of ", job.micro_batches.front(), " cannot make up ", job.global_batch,
+                                 " samples")
+                  : absl::StrCat("micro-batches of ", absl::StrJoin(job.micro_batches, ", "), " cannot make up ",
+                                 job.global_batch, " samples"),
+              {absl::StrCat("sizes near ", job.micro_batches.front(), " that divide ", job.global_batch, ": ",
+                            DivisorsNear(job.global_batch, job.micro_batches.front()))},
+              {{batch.RangeOf("global"), "the global batch"}});
 }
 
 void CheckTensorDegrees(const JobParts& parts, DiagnosticSink& sink) {
@@ -118,23 +109,28 @@ void CheckTensorDegrees(const JobParts& parts, DiagnosticSink& sink) {
   for (const int degree : parts.job.tensor_degrees) {
     const SourceRange range = ElementRange(*parallelism, "tensor", degree);
     if ((degree & (degree - 1)) != 0) {
-      Report(sink, DiagnosticCode::kTensorDegree, range, absl::StrCat("tensor ", degree, " is not a power of two"),
-             {"use 1, 2, 4, 8, …"});
+      sink.Report(DiagnosticCode::kTensorDegree, range, absl::StrCat("tensor ", degree, " is not a power of two"),
+                  {"use 1, 2, 4, 8, …"});
     } else if (largest_node > 0 && degree > largest_node) {
-      Report(sink, DiagnosticCode::kTensorDegree, range,
-             absl::StrCat("tensor ", degree, " needs ", degree, " GPUs in one node; the largest node of `",
-                          cluster.name, "` has ", largest_node),
-             {absl::StrCat("drop ", degree)});
+      sink.Report(DiagnosticCode::kTensorDegree, range,
+                  absl::StrCat("tensor ", degree, " needs ", degree, " GPUs in one node; the largest node of `",
+                               cluster.name, "` has ", largest_node),
+                  {absl::StrCat("drop ", degree)});
     } else if (parts.model.heads % degree != 0) {
-      Report(sink, DiagnosticCode::kTensorDegree, range,
-             absl::StrCat("tensor ", degree, " does not divide the ", parts.model.heads, " heads of `",
-                          parts.model.name, "`"),
-             {absl::StrCat("drop ", degree)}, {{parts.model_block.RangeOf("heads"), "heads"}});
+      sink.Report(DiagnosticCode::kTensorDegree, range,
+                  absl::StrCat("tensor ", degree, " does not divide the ", parts.model.heads, " heads of `",
+                               parts.model.name, "`"),
+                  {absl::StrCat("drop ", degree)}, {{parts.model_block.RangeOf("heads"), "heads"}});
+    } else if (parts.model.kv_head_count() % degree != 0) {
+      sink.Report(DiagnosticCode::kTensorDegree, range,
+                  absl::StrCat("tensor ", degree, " does not divide the ", parts.model.kv_head_count(),
+                               " key-value heads of `", parts.model.name, "`"),
+                  {absl::StrCat("drop ", degree)}, {{parts.model_block.RangeOf("kv_heads"), "key-value heads"}});
     } else if (parts.model.feed_forward % degree != 0) {
-      Report(sink, DiagnosticCode::kTensorDegree, range,
-             absl::StrCat("tensor ", degree, " does not divide feed_forward ", parts.model.feed_forward, " of `",
-                          parts.model.name, "`"),
-             {absl::StrCat("drop ", degree)}, {{parts.model_block.RangeOf("feed_forward"), "inner width"}});
+      sink.Report(DiagnosticCode::kTensorDegree, range,
+                  absl::StrCat("tensor ", degree, " does not divide feed_forward ", parts.model.feed_forward, " of `",
+                               parts.model.name, "`"),
+                  {absl::StrCat("drop ", degree)}, {{parts.model_block.RangeOf("feed_forward"), "inner width"}});
     }
   }
 }
@@ -144,8 +140,8 @@ void CheckPipelineDepths(const JobParts& parts, DiagnosticSink& sink) {
   const int deepest = parts.job.pipeline_depths.back();
   if (deepest <= layers) return;
   const CheckedBlock& parallelism = *parts.block.Child("parallelism");
-  Report(
-      sink, DiagnosticCode::kPipelineDepth, ElementRange(parallelism, "pipeline", deepest),
+  sink.Report(
+      DiagnosticCode::kPipelineDepth, ElementRange(parallelism, "pipeline", deepest),
       absl::StrCat("pipeline up to ", deepest, " stages but `", parts.model.name, "` has ", layers, " layers to place"),
       {absl::StrCat("write 1..", layers)},
       {{parts.model_block.RangeOf("layers"),
@@ -156,17 +152,18 @@ bool CheckSizes(const JobParts& parts, DiagnosticSink& sink) {
   using Wide = unsigned __int128;
   const ir::Model& model = parts.model;
   const Wide s = model.seq_len, h = model.hidden, f = model.feed_forward, v = model.vocab, a = model.heads;
+  const Wide w = model.attention_width();
   // Generous: 64 bytes for each activation of a block, attention score, logit; and for each parameter.
-  const Wide activations = s * (16 * h + 4 * f) + s * s * a;
+  const Wide activations = s * (16 * h + 4 * f + 8 * w) + s * s * a;
   const Wide per_sample = model.blocks * activations + s * v;
   const Wide in_flight = Wide(parts.job.pipeline_depths.back()) * parts.job.micro_batches.back();
   const Wide parameters = ir::TotalParameters(model);
   const Wide limit = (Wide(1) << 62) / 64;
   if (per_sample < limit / in_flight && parameters < limit) return true;
-  Report(sink, DiagnosticCode::kOverflow, parts.block.RangeOf("model"),
-         absl::StrCat("the activations of `", model.name, "` with micro-batches of ", parts.job.micro_batches.back(),
-                      " exceed 2^62 bytes"),
-         {"check seq_len, hidden, layers and micro"});
+  sink.Report(DiagnosticCode::kOverflow, parts.block.RangeOf("model"),
+              absl::StrCat("the activations of `", model.name, "` with micro-batches of ",
+                           parts.job.micro_batches.back(), " exceed 2^62 bytes"),
+              {"check seq_len, hidden, layers and micro"});
   return false;
 }
 
@@ -182,8 +179,8 @@ void CheckPeaks(const JobParts& parts, DiagnosticSink& sink) {
     if (reported[gpu_id.index()]) continue;
     reported[gpu_id.index()] = true;
     const absl::string_view precision = ir::ToString(parts.job.precision);
-    Report(
-        sink, DiagnosticCode::kMissingPeak, parts.block.RangeOf("precision"),
+    sink.Report(
+        DiagnosticCode::kMissingPeak, parts.block.RangeOf("precision"),
         absl::StrCat("gpu `", gpu.name, "` has no ", precision, " peak and `", parts.model.name, "` no profile for it"),
         {absl::StrCat("choose another precision, or set `", PeakName(parts.job.precision), "` if the card has ",
                       precision)},

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "compiler/base/check.h"
 #include "compiler/passes/checked_block.h"
+#include "compiler/passes/convert.h"
 
 namespace sail {
 namespace {
@@ -37,8 +38,16 @@ class Converter {
         return ConvertIntegers(std::move(value));
       case ValueType::kReference:
         return ConvertReference(std::move(value));
+      case ValueType::kDate:
+        return value.As<DateValue>() != nullptr ? std::optional(value) : Mismatch(value, "a date");
+      case ValueType::kTextOrSecret: {
+        const bool fits = value.As<TextValue>() != nullptr || value.As<SecretValue>() != nullptr;
+        return fits ? std::optional(value) : Mismatch(value, "a text or a secret");
+      }
       case ValueType::kEnum:
-        break;  // ConvertEnum
+        return ConvertWord(value);
+      case ValueType::kEnumList:
+        return ConvertWords(std::move(value));
     }
     SAIL_CHECK(false) << "attribute " << schema_.name;
   }
@@ -46,12 +55,7 @@ class Converter {
  private:
   std::nullopt_t Fail(DiagnosticCode code, SourceRange range, std::string message, std::string label = "",
                       std::vector<std::string> helps = {}) {
-    sink_.Report({.code = code,
-                  .message = std::move(message),
-                  .primary = {range, std::move(label)},
-                  .secondary = {},
-                  .notes = {},
-                  .helps = std::move(helps)});
+    sink_.Report(code, range, std::move(message), std::move(helps), {}, std::move(label));
     return std::nullopt;
   }
 
@@ -191,9 +195,40 @@ class Converter {
     return Value{.content = std::move(numbers), .range = value.range};
   }
 
+  std::optional<Value> ConvertWord(const Value& value) {
+    const std::vector<std::string> words = EnumWords(schema_);
+    const auto* word = value.As<TextValue>();
+    if (word != nullptr && std::find(words.begin(), words.end(), word->text) != words.end()) return value;
+    const std::string nearest = word != nullptr ? Nearest(word->text, words) : "";
+    const std::string choice = absl::StrCat(words.size() == 1 ? "" : "one of ", absl::StrJoin(words, ", "));
+    return Fail(DiagnosticCode::kEnumValue, value.range,
+                word != nullptr ? absl::StrCat(schema_.name, " `", word->text, "` is not ", choice)
+                                : absl::StrCat("`", schema_.name, "` expects ", choice),
+                "",
+                nearest.empty() ? std::vector<std::string>{}
+                                : std::vector<std::string>{absl::StrCat("did you mean `", nearest, "`?")});
+  }
+
+  // One word or several become a list without repetitions.
+  std::optional<Value> ConvertWords(Value value) {
+    ListValue words;
+    if (const auto* list = value.As<ListValue>()) {
+      words = *list;
+    } else {
+      words.elements = {value};
+    }
+    if (words.elements.empty()) return EmptyList(value.range);
+    for (const Value& word : words.elements) {
+      if (!ConvertWord(word)) return std::nullopt;
+    }
+    MakeSet(words);
+    words.total = static_cast<int64_t>(words.elements.size());
+    return Value{std::move(words), value.range};
+  }
+
   std::optional<Value> ConvertReference(Value value) {
     const auto* block = std::get_if<BlockValue>(&value.content);
-    if (block != nullptr && block->block->kind.text == schema_.unit) return value;
+    if (block != nullptr && absl::string_view(block->block->kind->name) == schema_.unit) return value;
     Diagnostic diagnostic{
         .code = DiagnosticCode::kWrongReference,
         .message = absl::StrCat("`", schema_.name, "` expects a ", schema_.unit, ", found ", DescribeValue(value)),
@@ -231,30 +266,15 @@ std::optional<Value> ConvertValue(const AttributeSchema& schema, Value value, Di
   return Converter(schema, sink).Convert(std::move(value));
 }
 
-std::optional<Value> ConvertEnum(const AttributeSchema& schema, const ast::Expr& expr, DiagnosticSink& sink) {
-  const std::vector<std::string> words = EnumWords(schema);
-  const auto* name = std::get_if<ast::NameExpr>(&expr.node);
-  const std::string written = name != nullptr ? name->name.text : "";
-  if (std::find(words.begin(), words.end(), written) != words.end()) {
-    return Value{.content = TextValue{written}, .range = expr.range};
-  }
-  const std::string nearest = Nearest(written, words);
-  const std::string choice = absl::StrCat(words.size() == 1 ? "" : "one of ", absl::StrJoin(words, ", "));
-  sink.Report({.code = DiagnosticCode::kEnumValue,
-               .message = name != nullptr ? absl::StrCat(schema.name, " `", written, "` is not ", choice)
-                                          : absl::StrCat("`", schema.name, "` expects ", choice),
-               .primary = {expr.range, ""},
-               .secondary = {},
-               .notes = {},
-               .helps = nearest.empty() ? std::vector<std::string>{}
-                                        : std::vector<std::string>{absl::StrCat("did you mean `", nearest, "`?")}});
-  return std::nullopt;
-}
-
 std::optional<Value> DefaultValue(const AttributeSchema& schema) {
   const absl::string_view text = schema.fallback;
   if (text.empty()) return std::nullopt;
-  if (schema.type == ValueType::kEnum) return Value{.content = TextValue{schema.fallback}, .range = {}};
+  if (schema.type == ValueType::kEnum || schema.type == ValueType::kText) {
+    return Value{.content = TextValue{schema.fallback}, .range = {}};
+  }
+  if (schema.type == ValueType::kEnumList) {
+    return Value{.content = ListValue{.elements = {{TextValue{schema.fallback}, {}}}, .total = 1}, .range = {}};
+  }
   if (schema.type == ValueType::kBoolean) return Value{.content = text == "true", .range = {}};
   if (!absl::ascii_isdigit(text[0]) || absl::StrContains(text, "*")) return std::nullopt;
   const size_t digits = text.find_first_not_of("0123456789.");

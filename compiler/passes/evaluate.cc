@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "compiler/base/check.h"
 #include "compiler/passes/schema.h"
 
 namespace sail {
 namespace {
 
-// Bounds of one compilation: the recursion below, and the list elements that all uses of lists copy together.
+// Bounds of one compilation: nested evaluations, and the values that lists, loops, copies and blocks make together.
 constexpr int kDeepestEvaluation = 1000;
-constexpr int64_t kMostElements = 1'000'000;
+constexpr int64_t kMostValues = 1'000'000;
+constexpr size_t kLongestText = 1 << 20;
 
 }  // namespace
 
@@ -34,16 +35,57 @@ Diagnostic UnitDiagnostic(const UnitError& error, const ast::NumberExpr& number)
 
 std::nullopt_t Evaluator::Fail(DiagnosticCode code, SourceRange range, std::string message, std::string label,
                                std::vector<std::string> helps) {
-  sink_.Report({.code = code,
-                .message = std::move(message),
-                .primary = {range, std::move(label)},
-                .secondary = {},
-                .notes = {},
-                .helps = std::move(helps)});
+  sink_.Report(code, range, std::move(message), std::move(helps), {}, std::move(label));
   return std::nullopt;
 }
 
-std::optional<Value> Evaluator::Evaluate(const ast::Expr& expr, const Scope& scope) {
+std::nullopt_t Evaluator::TooLarge(SourceRange range, absl::string_view message) {
+  if (!too_large_) Fail(DiagnosticCode::kTooLarge, range, std::string(message));
+  too_large_ = true;
+  return std::nullopt;
+}
+
+bool Evaluator::Charge(int64_t count, SourceRange range) {
+  charged_ += count;
+  if (charged_ <= kMostValues && !too_large_) return true;
+  TooLarge(range, "evaluation produced more than 1 000 000 values");
+  return false;
+}
+
+Scope& Evaluator::NewScope(Scope* parent) {
+  Scope& scope = scopes_.emplace_back();
+  scope.parent = parent;
+  scope.module = parent != nullptr ? parent->module : nullptr;
+  return scope;
+}
+
+bool Evaluator::Enter(const void* what, const ast::Identifier& use) {
+  const auto first =
+      std::find_if(active_.begin(), active_.end(), [&](const Visit& visit) { return visit.what == what; });
+  if (first == active_.end()) {
+    if (active_.size() >= kDeepestEvaluation) {
+      TooLarge(use.range, "this value needs more than 1 000 steps in a row");
+      return false;
+    }
+    active_.push_back({what, use});
+    return true;
+  }
+  std::vector<std::string> names;
+  std::vector<Label> secondary;
+  for (auto it = first; it != active_.end(); ++it) {
+    names.push_back(it->use.text);
+    if (it != first) secondary.push_back({it->use.range, "used here"});
+  }
+  names.push_back(use.text);
+  sink_.Report(DiagnosticCode::kValueCycle, use.range,
+               absl::StrCat("`", first->use.text, "` depends on itself: ", absl::StrJoin(names, " -> ")), {},
+               std::move(secondary), "the circle closes here");
+  return false;
+}
+
+void Evaluator::Leave() { active_.pop_back(); }
+
+std::optional<Value> Evaluator::Evaluate(const ast::Expr& expr, Scope& scope) {
   if (too_large_) return std::nullopt;
   if (depth_ == kDeepestEvaluation) return TooLarge(expr.range, "this value needs more than 1 000 steps in a row");
   ++depth_;
@@ -52,30 +94,34 @@ std::optional<Value> Evaluator::Evaluate(const ast::Expr& expr, const Scope& sco
   return value;
 }
 
-std::nullopt_t Evaluator::TooLarge(SourceRange range, absl::string_view message) {
-  too_large_ = true;
-  return Fail(DiagnosticCode::kTooLarge, range, std::string(message));
-}
-
-std::optional<Value> Evaluator::EvaluateNode(const ast::Expr& expr, const Scope& scope) {
-  if (const auto* number = std::get_if<ast::NumberExpr>(&expr.node)) return EvaluateNumber(*number, expr.range);
-  if (const auto* text = std::get_if<ast::StringExpr>(&expr.node)) {
-    return Value{.content = TextValue{text->value}, .range = expr.range};
+std::optional<Value> Evaluator::EvaluateNode(const ast::Expr& expr, Scope& scope) {
+  const SourceRange range = expr.range;
+  if (const auto* number = std::get_if<ast::NumberExpr>(&expr.node)) return EvaluateNumber(*number, range);
+  if (const auto* text = std::get_if<ast::StringExpr>(&expr.node)) return Value{TextValue{text->value}, range};
+  if (const auto* text = std::get_if<ast::TemplateExpr>(&expr.node)) return EvaluateTemplate(*text, range, scope);
+  if (const auto* date = std::get_if<ast::DateExpr>(&expr.node)) return Value{DateValue{date->text}, range};
+  if (const auto* truth = std::get_if<ast::BoolExpr>(&expr.node)) return Value{truth->value, range};
+  if (std::holds_alternative<ast::NoneExpr>(expr.node)) return Value{NoneValue{}, range};
+  if (const auto* name = std::get_if<ast::NameExpr>(&expr.node)) return EvaluateName(name->name, scope);
+  if (const auto* member = std::get_if<ast::MemberExpr>(&expr.node)) return EvaluateMember(*member, range, scope);
+  if (const auto* index = std::get_if<ast::IndexExpr>(&expr.node)) return EvaluateIndex(*index, range, scope);
+  if (const auto* call = std::get_if<ast::CallExpr>(&expr.node)) return EvaluateCall(*call, range, scope);
+  if (const auto* list = std::get_if<ast::ListExpr>(&expr.node)) return EvaluateList(*list, range, scope);
+  if (const auto* record = std::get_if<ast::RecordExpr>(&expr.node)) return EvaluateRecord(*record, range, scope);
+  if (const auto* choice = std::get_if<ast::ConditionalExpr>(&expr.node)) return EvaluateConditional(*choice, scope);
+  if (const auto* loop = std::get_if<ast::ComprehensionExpr>(&expr.node)) {
+    return EvaluateComprehension(*loop, range, scope);
   }
-  if (const auto* truth = std::get_if<ast::BoolExpr>(&expr.node)) {
-    return Value{.content = truth->value, .range = expr.range};
-  }
-  if (std::holds_alternative<ast::NoneExpr>(expr.node)) return Value{.content = NoneValue{}, .range = expr.range};
-  if (const auto* name = std::get_if<ast::NameExpr>(&expr.node)) return EvaluateName(*name, scope);
-  if (const auto* member = std::get_if<ast::MemberExpr>(&expr.node)) return EvaluateMember(*member, expr.range, scope);
-  if (const auto* list = std::get_if<ast::ListExpr>(&expr.node)) return EvaluateList(*list, expr.range, scope);
-  if (const auto* unary = std::get_if<ast::UnaryExpr>(&expr.node)) return EvaluateUnary(*unary, expr.range, scope);
-  return EvaluateBinary(std::get<ast::BinaryExpr>(expr.node), expr.range, scope);
+  if (const auto* unary = std::get_if<ast::UnaryExpr>(&expr.node)) return EvaluateUnary(*unary, range, scope);
+  return EvaluateBinary(std::get<ast::BinaryExpr>(expr.node), range, scope);
 }
 
 std::optional<Value> Evaluator::EvaluateNumber(const ast::NumberExpr& number, SourceRange range) {
   const auto digits = Rational::FromLiteral(number.digits);
-  if (!digits) return Fail(DiagnosticCode::kOverflow, number.digits_range, "this number is too large to represent");
+  if (!digits) {
+    return Fail(DiagnosticCode::kOverflow, number.digits_range,
+                "this number is too large, or too fine, to represent exactly");
+  }
   const auto parsed = ParseUnit(number.unit, number.digits);
   if (const auto* error = std::get_if<UnitError>(&parsed)) {
     sink_.Report(UnitDiagnostic(*error, number));
@@ -88,166 +134,195 @@ std::optional<Value> Evaluator::EvaluateNumber(const ast::NumberExpr& number, So
   return Value{.content = std::move(amount), .range = range};
 }
 
-std::optional<Value> Evaluator::EvaluateName(const ast::NameExpr& name, const Scope& scope) {
-  const Binding* binding = scope.Find(name.name.text);
-  if (binding != nullptr) return EvaluateBinding(*binding, scope, name.name);
-  const std::string nearest = Nearest(name.name.text, scope.VisibleNames());
-  Diagnostic diagnostic{.code = DiagnosticCode::kUndefinedName,
-                        .message = absl::StrCat("`", name.name.text, "` is not defined"),
-                        .primary = {name.name.range, ""},
-                        .secondary = {},
-                        .notes = {},
-                        .helps = {}};
-  if (!nearest.empty()) {
-    diagnostic.secondary.push_back({scope.Find(nearest)->range, "declared here"});
-    diagnostic.helps.push_back(absl::StrCat("did you mean `", nearest, "`?"));
+std::optional<Value> Evaluator::EvaluateName(const ast::Identifier& name, Scope& scope) {
+  Scope::Found found = scope.Find(name.text);
+  if (found.binding != nullptr) return ValueOf(*found.binding, *found.owner, name);
+  // A block that a loop of this file makes?
+  Module& module = *scope.module;
+  blocks_->ExpandLoops(module);
+  if (const auto made = module.generated.find(name.text); made != module.generated.end()) {
+    RecordUse(name.range, made->second->label_range);
+    return Value{BlockValue{made->second}, name.range};
   }
-  sink_.Report(std::move(diagnostic));
+  const std::string nearest = nearest_left_-- > 0 ? Nearest(name.text, scope.VisibleNames()) : "";
+  if (nearest.empty())
+    return Fail(DiagnosticCode::kUndefinedName, name.range, absl::StrCat("`", name.text, "` is not defined"));
+  sink_.Report(DiagnosticCode::kUndefinedName, name.range, absl::StrCat("`", name.text, "` is not defined"),
+               {absl::StrCat("did you mean `", nearest, "`?")},
+               {{scope.Find(nearest).binding->range, "declared here"}});
   return std::nullopt;
 }
 
-std::optional<Value> Evaluator::EvaluateBinding(const Binding& binding, const Scope& scope,
-                                                const ast::Identifier& name) {
-  if (binding.block != nullptr) return Value{.content = BlockValue{binding.block}, .range = name.range};
-  if (binding.module != nullptr) return Value{.content = ModuleValue{binding.module}, .range = name.range};
-  if (binding.let == nullptr) return std::nullopt;  // an import that was not found
-  // The let is evaluated in the scope that declares it.
-  const Scope* owner = &scope;
-  while (owner->names.find(binding.let->name.text) == owner->names.end()) owner = owner->parent;
-  auto value = EvaluateOnce(binding.let->value, *owner, name);
-  if (!value) return std::nullopt;
-  value->range = name.range;
-  if (const auto* list = std::get_if<ListValue>(&value->content)) elements_ += list->total;
-  if (elements_ > kMostElements) return TooLarge(name.range, "evaluation produced more than 1 000 000 values");
-  return value;
-}
-
-std::optional<Value> Evaluator::EvaluateOnce(const ast::Expr& expr, const Scope& scope, const ast::Identifier& name) {
-  if (const auto found = done_.find(&expr); found != done_.end()) return found->second;
-  const auto first =
-      std::find_if(in_progress_.begin(), in_progress_.end(), [&](const Visit& visit) { return visit.expr == &expr; });
-  if (first != in_progress_.end()) {
-    std::vector<std::string> names;
-    std::vector<Label> secondary;
-    for (auto it = first; it != in_progress_.end(); ++it) {
-      names.push_back(it->name.text);
-      if (it != first) secondary.push_back({it->name.range, "used here"});
-    }
-    names.push_back(name.text);
-    sink_.Report({.code = DiagnosticCode::kValueCycle,
-                  .message = absl::StrCat("`", first->name.text, "` depends on itself: ", absl::StrJoin(names, " -> ")),
-                  .primary = {name.range, "the circle closes here"},
-                  .secondary = std::move(secondary),
-                  .notes = {},
-                  .helps = {}});
-    return std::nullopt;
+std::optional<Value> Evaluator::ValueOf(Binding& binding, Scope& owner, const ast::Identifier& use) {
+  binding.is_used = true;
+  RecordUse(use.range, binding.range);
+  if (binding.block != nullptr) {
+    CheckedBlock* block = blocks_->BlockOf(binding, owner, use);
+    if (block == nullptr) return std::nullopt;
+    return Value{BlockValue{block}, use.range};
   }
-  in_progress_.push_back({&expr, name});
-  auto value = Evaluate(expr, scope);
-  in_progress_.pop_back();
-  done_[&expr] = value;
-  return value;
-}
-
-std::optional<Value> Evaluator::EvaluateLet(const ast::Let& let, const Scope& scope) {
-  const bool known = done_.contains(&let.value);
-  auto value = EvaluateOnce(let.value, scope, let.name);
-  if (value && !known && let.type && !DeclaredTypeHolds(let, *value)) done_[&let.value] = value = std::nullopt;
-  return value;
-}
-
-bool Evaluator::DeclaredTypeHolds(const ast::Let& let, const Value& value) {
-  static constexpr std::pair<const char*, const char*> kQuantityTypes[] = {
-      {"Int", ""},       {"Float", ""},        {"Percent", ""}, {"Duration", "s"},
-      {"DataSize", "B"}, {"Bandwidth", "B/s"}, {"Money", "USD"}};
-  const std::string& type = let.type->parts.front().text;
-  const auto mismatch = [&](absl::string_view expected) {
-    Fail(DiagnosticCode::kTypeMismatch, let.value.range,
-         absl::StrCat("`", let.name.text, "` is declared as ", expected, ", found ", DescribeValue(value)));
-    return false;
-  };
-  if (type == "String" || type == "Path") return std::holds_alternative<TextValue>(value.content) || mismatch("a text");
-  if (type == "Bool") return std::holds_alternative<bool>(value.content) || mismatch("a truth value");
-  if (absl::StartsWith(type, "List<")) return std::holds_alternative<ListValue>(value.content) || mismatch("a list");
-  std::string unit = type;
-  for (const auto& [name, spelling] : kQuantityTypes) {
-    if (type == name) unit = spelling;
-  }
-  const auto parsed = ParseUnit(unit, "1");
-  if (const auto* error = std::get_if<UnitError>(&parsed)) {
-    Fail(error->code, let.type->range, error->message, "not a type or a unit", error->helps);
-    return false;
-  }
-  const Dimension expected = std::get<Unit>(parsed).dimension;
-  const auto* quantity = std::get_if<Amount>(&value.content);
-  if (quantity == nullptr) return mismatch(Describe(expected));
-  if (type == "Int" && quantity->dimension == expected && !quantity->value.is_integer())
-    return mismatch("a whole number");
-  if (quantity->dimension == expected) return true;
-  Fail(DiagnosticCode::kAttributeDimension, let.value.range,
-       absl::StrCat("`", let.name.text, "` expects ", Describe(expected), ", found ", Describe(quantity->dimension)));
-  return false;
-}
-
-std::optional<Value> Evaluator::EvaluateMember(const ast::MemberExpr& member, SourceRange range, const Scope& scope) {
-  const auto base = Evaluate(member.base.front(), scope);
-  if (!base) return std::nullopt;
-  std::optional<Value> value;
-  if (const auto* module = std::get_if<ModuleValue>(&base->content)) {
-    const auto found = module->module->top.names.find(member.member.text);
-    // What an imported file imports is its own affair.
-    if (found == module->module->top.names.end() || (found->second.let == nullptr && found->second.block == nullptr)) {
-      std::vector<std::string> names;
-      for (const auto& [name, binding] : module->module->top.names) {
-        if (binding.let != nullptr || binding.block != nullptr) names.push_back(name);
+  if (binding.module != nullptr) return Value{ModuleValue{binding.module}, use.range};
+  if (binding.state != Binding::State::kDone) {
+    if (!Enter(&binding, use)) return std::nullopt;
+    if (binding.let != nullptr) {
+      binding.value = EvaluateAs(binding.let->type, binding.let->value, owner);
+      const bool conforms =
+          !binding.value || !binding.let->type || Conform(*binding.let->type, binding.let->name, *binding.value);
+      if (!conforms) binding.value.reset();
+      binding.state = Binding::State::kDone;
+    } else {
+      binding.value = ValueOfParam(*binding.param, owner);
+      binding.state = Binding::State::kDone;  // `where` names the param itself
+      if (binding.value && !WhereHolds(*binding.param, *binding.value, binding.value->range, owner)) {
+        binding.value.reset();
       }
-      const std::string nearest = Nearest(member.member.text, names);
-      return Fail(DiagnosticCode::kUndefinedName, member.member.range,
-                  absl::StrCat("`", module->module->name, "` has no `", member.member.text, "`"), "",
-                  {nearest.empty() ? absl::StrCat("it has ", absl::StrJoin(names, ", "))
-                                   : absl::StrCat("did you mean `", nearest, "`?")});
     }
-    value = EvaluateBinding(found->second, module->module->top, member.member);
-  } else if (const auto* block = std::get_if<BlockValue>(&base->content)) {
-    value = EvaluateAttribute(*block->block, member.member);
-  } else {
-    return Fail(DiagnosticCode::kTypeMismatch, member.member.range,
-                absl::StrCat(DescribeValue(*base), " has no members"));
+    Leave();
   }
-  if (value) value->range = range;
+  if (!binding.value) return std::nullopt;
+  if (SizeOf(*binding.value) > 1 && !Charge(SizeOf(*binding.value), use.range)) return std::nullopt;
+  Value value = *binding.value;
+  value.range = use.range;
   return value;
 }
 
-std::optional<Value> Evaluator::EvaluateAttribute(const ast::Block& block, const ast::Identifier& name) {
-  const ast::Body& body = block.body.front();
-  for (const ast::Statement& statement : body.statements) {
-    const auto* assignment = std::get_if<ast::Assignment>(&statement);
-    if (assignment == nullptr || assignment->target.parts.size() != 1) continue;
-    if (assignment->target.parts.front().text != name.text) continue;
-    return EvaluateOnce(assignment->value, modules_.ScopeOf(body), name);
-  }
-  const std::string nearest = Nearest(name.text, AttributeNames(block.kind.text));
-  return Fail(DiagnosticCode::kUndefinedName, name.range,
-              absl::StrCat(block.kind.text, " `", block.label ? block.label->text : "", "` sets no `", name.text, "`"),
-              "",
-              nearest.empty() || nearest == name.text
-                  ? std::vector<std::string>{}
-                  : std::vector<std::string>{absl::StrCat("did you mean `", nearest, "`?")});
+std::optional<Value> Evaluator::RawValue(CheckedAttribute& attribute, const ast::Identifier& use) {
+  if (attribute.state == Binding::State::kDone) return attribute.raw;
+  if (!Enter(&attribute, use)) return std::nullopt;
+  const std::vector<std::string> words =
+      attribute.schema != nullptr ? EnumWords(*attribute.schema) : std::vector<std::string>();
+  attribute.raw = words.empty() ? Evaluate(*attribute.expr, *attribute.scope)
+                                : EvaluateWords(*attribute.expr, *attribute.scope, words);
+  attribute.state = Binding::State::kDone;
+  Leave();
+  return attribute.raw;
 }
 
-std::optional<Value> Evaluator::EvaluateList(const ast::ListExpr& list, SourceRange range, const Scope& scope) {
+std::optional<Value> Evaluator::EvaluateWords(const ast::Expr& expr, Scope& scope,
+                                              const std::vector<std::string>& words) {
+  if (const auto* name = std::get_if<ast::NameExpr>(&expr.node)) {
+    const bool is_word = std::find(words.begin(), words.end(), name->name.text) != words.end();
+    // A misspelt word is no undefined name: conversion says which words there are.
+    if (is_word || scope.Find(name->name.text).binding == nullptr) return Value{TextValue{name->name.text}, expr.range};
+  }
+  if (const auto* choice = std::get_if<ast::ConditionalExpr>(&expr.node)) {
+    const auto condition = EvaluateTruth(choice->operands[0], scope, "`if`");
+    if (!condition) return std::nullopt;
+    return EvaluateWords(choice->operands[*condition ? 1 : 2], scope, words);
+  }
+  const auto* list = std::get_if<ast::ListExpr>(&expr.node);
+  if (list == nullptr) return Evaluate(expr, scope);
+  ListValue values;
+  bool complete = true;
+  for (const ast::Expr& element : list->elements) {
+    auto value = EvaluateWords(element, scope, words);
+    complete = complete && value;
+    if (value) values.elements.push_back(*std::move(value));
+  }
+  values.total = static_cast<int64_t>(values.elements.size());
+  if (!complete || !Charge(values.total, expr.range)) return std::nullopt;
+  return Value{std::move(values), expr.range};
+}
+
+std::optional<bool> Evaluator::EvaluateTruth(const ast::Expr& expr, Scope& scope, absl::string_view what) {
+  const auto value = Evaluate(expr, scope);
+  if (!value) return std::nullopt;
+  if (const bool* truth = value->As<bool>()) return *truth;
+  return Fail(DiagnosticCode::kTypeMismatch, expr.range,
+              absl::StrCat(what, " needs a truth value, found ", DescribeValue(*value)));
+}
+
+std::optional<Value> Evaluator::EvaluateConditional(const ast::ConditionalExpr& conditional, Scope& scope) {
+  const auto condition = EvaluateTruth(conditional.operands[0], scope, "`if`");
+  if (!condition) return std::nullopt;
+  return Evaluate(conditional.operands[*condition ? 1 : 2], scope);
+}
+
+std::optional<Value> Evaluator::EvaluateTemplate(const ast::TemplateExpr& text, SourceRange range, Scope& scope) {
+  std::string result = text.texts[0];
+  for (size_t i = 0; i < text.values.size(); ++i) {
+    const auto value = Evaluate(text.values[i], scope);
+    if (!value) return std::nullopt;
+    if (value->As<SecretValue>() != nullptr) {
+      return Fail(DiagnosticCode::kSecretInString, text.values[i].range, "a secret cannot be part of a string", "",
+                  {"pass the secret by itself in `env`; the program reads it at run time"});
+    }
+    const auto* part = value->As<TextValue>();
+    const bool is_scalar = part || value->As<Amount>() || value->As<bool>() || value->As<DateValue>();
+    if (!is_scalar) {
+      return Fail(DiagnosticCode::kTypeMismatch, text.values[i].range,
+                  absl::StrCat(DescribeValue(*value), " cannot be part of a string"));
+    }
+    absl::StrAppend(&result, part != nullptr ? part->text : FormatValue(*value), text.texts[i + 1]);
+    if (result.size() > kLongestText) return TooLarge(range, "this text is longer than 1 MiB");
+  }
+  return Value{TextValue{std::move(result)}, range};
+}
+
+std::optional<Value> Evaluator::EvaluateList(const ast::ListExpr& list, SourceRange range, Scope& scope) {
   ListValue values;
   bool complete = true;
   for (const ast::Expr& element : list.elements) {
     auto value = Evaluate(element, scope);
-    complete = complete && value.has_value();
+    complete = complete && value;
     if (!value) continue;
-    const auto* inner = std::get_if<ListValue>(&value->content);
-    values.total += 1 + (inner != nullptr ? inner->total : 0);
+    values.total += 1 + (SizeOf(*value) > 1 ? SizeOf(*value) : 0);
     values.elements.push_back(*std::move(value));
   }
   if (!complete) return std::nullopt;
-  return Value{.content = std::move(values), .range = range};
+  return Value{std::move(values), range};
+}
+
+std::optional<Value> Evaluator::EvaluateRecord(const ast::RecordExpr& record, SourceRange range, Scope& scope) {
+  RecordValue values;
+  std::map<std::string, SourceRange> keys;
+  bool complete = true;
+  for (const ast::Field& field : record.fields) {
+    const auto [first, is_new] = keys.emplace(field.key.text, field.key.range);
+    if (!is_new) {
+      sink_.Report(DiagnosticCode::kDuplicateAttribute, field.key.range,
+                   absl::StrCat("key \"", field.key.text, "\" is given twice"), {"keep one"},
+                   {{first->second, "first given here"}});
+      complete = false;
+      continue;
+    }
+    auto value = Evaluate(field.value, scope);
+    complete = complete && value;
+    if (!value) continue;
+    values.total += 1 + (SizeOf(*value) > 1 ? SizeOf(*value) : 0);
+    values.fields.emplace_back(field.key.text, *std::move(value));
+  }
+  if (!complete) return std::nullopt;
+  return Value{std::move(values), range};
+}
+
+std::optional<Value> Evaluator::EvaluateComprehension(const ast::ComprehensionExpr& loop, SourceRange range,
+                                                      Scope& scope) {
+  const auto collection = Evaluate(loop.operands[1], scope);
+  if (!collection) return std::nullopt;
+  ListValue values;
+  // One scope serves all rounds: nothing that is evaluated inside outlives its round.
+  Scope& inner = NewScope(&scope);
+  Binding variable;
+  variable.state = Binding::State::kDone;
+  if (!BindName(inner, loop.first, variable, sink_)) return std::nullopt;
+  if (loop.second && !BindName(inner, *loop.second, variable, sink_)) return std::nullopt;
+  const bool complete = ForEach(*collection, loop.second.has_value(), [&](const Value& first, const Value* second) {
+    inner.names.at(loop.first.text).value = first;
+    if (second != nullptr) inner.names.at(loop.second->text).value = *second;
+    if (loop.operands.size() > 2) {
+      const auto keep = EvaluateTruth(loop.operands[2], inner, "the condition of a comprehension");
+      if (!keep) return false;
+      if (!*keep) return true;
+    }
+    auto value = Evaluate(loop.operands[0], inner);
+    if (!value) return false;
+    values.total += 1 + (SizeOf(*value) > 1 ? SizeOf(*value) : 0);
+    values.elements.push_back(*std::move(value));
+    return true;
+  });
+  if (!complete) return std::nullopt;
+  return Value{std::move(values), range};
 }
 
 }  // namespace sail

@@ -37,6 +37,8 @@ absl::string_view Symbol(ast::BinaryOperator op) {
       return ">";
     case ast::BinaryOperator::kGreaterEqual:
       return ">=";
+    case ast::BinaryOperator::kIn:
+      return "in";
     case ast::BinaryOperator::kAnd:
       return "and";
     case ast::BinaryOperator::kOr:
@@ -46,6 +48,15 @@ absl::string_view Symbol(ast::BinaryOperator op) {
 }
 
 Value Of(Amount quantity, SourceRange range) { return Value{.content = std::move(quantity), .range = range}; }
+
+template <class T>
+bool Ordered(ast::BinaryOperator op, const T& a, const T& b) {
+  using Op = ast::BinaryOperator;
+  if (op == Op::kEqual || op == Op::kNotEqual) return (a == b) == (op == Op::kEqual);
+  const bool swapped = op == Op::kGreater || op == Op::kLessEqual;
+  const bool less = swapped ? b < a : a < b;
+  return op == Op::kLess || op == Op::kGreater ? less : !less;
+}
 
 bool IsOversized(const Dimension& dimension) {
   return std::any_of(dimension.exponents.begin(), dimension.exponents.end(),
@@ -62,7 +73,7 @@ std::string ReciprocalHelp(const Amount& found, absl::string_view expected_unit)
   return absl::StrCat("`", Format(found), "` is `", shown, "`");
 }
 
-std::optional<Value> Evaluator::EvaluateUnary(const ast::UnaryExpr& unary, SourceRange range, const Scope& scope) {
+std::optional<Value> Evaluator::EvaluateUnary(const ast::UnaryExpr& unary, SourceRange range, Scope& scope) {
   auto operand = Evaluate(unary.operand.front(), scope);
   if (!operand) return std::nullopt;
   if (unary.op == ast::UnaryOperator::kNot) {
@@ -85,43 +96,70 @@ std::optional<Value> Evaluator::EvaluateUnary(const ast::UnaryExpr& unary, Sourc
   return operand;
 }
 
-bool Evaluator::IsSpacedUnit(const ast::BinaryExpr& binary, const Scope& scope) {
+bool Evaluator::IsSpacedUnit(const ast::BinaryExpr& binary, Scope& scope) {
   const auto* name = std::get_if<ast::NameExpr>(&binary.operands[1].node);
   const auto* number = std::get_if<ast::NumberExpr>(&binary.operands[0].node);
   if (binary.op != ast::BinaryOperator::kDivide || name == nullptr || number == nullptr) return false;
-  if (number->unit.empty() || !IsUnitWord(name->name.text) || scope.Find(name->name.text) != nullptr) return false;
+  if (number->unit.empty() || !IsUnitWord(name->name.text) || scope.Find(name->name.text).binding != nullptr)
+    return false;
   Fail(DiagnosticCode::kSpacedUnit, name->name.range, absl::StrCat("`", name->name.text, "` is not defined"),
        "read as a division by a name",
        {absl::StrCat("a unit has no blanks: write `", number->digits, " ", number->unit, "/", name->name.text, "`")});
   return true;
 }
 
-std::optional<Value> Evaluator::EvaluateBinary(const ast::BinaryExpr& binary, SourceRange range, const Scope& scope) {
+std::optional<Value> Evaluator::EvaluateBinary(const ast::BinaryExpr& binary, SourceRange range, Scope& scope) {
   using Op = ast::BinaryOperator;
   if (IsSpacedUnit(binary, scope)) return std::nullopt;
+  if (binary.op == Op::kAnd || binary.op == Op::kOr) return EvaluateLogic(binary, range, scope);
   const auto left = Evaluate(binary.operands[0], scope);
   // In `3 USD / GPU / h` the first blank is reported; the rest follows from it.
   const auto* name = std::get_if<ast::NameExpr>(&binary.operands[1].node);
   if (!left && name != nullptr && IsUnitWord(name->name.text)) return std::nullopt;
   const auto right = Evaluate(binary.operands[1], scope);
   if (!left || !right) return std::nullopt;
-  if (binary.op == Op::kAnd || binary.op == Op::kOr) {
-    const bool* a = std::get_if<bool>(&left->content);
-    const bool* b = std::get_if<bool>(&right->content);
-    if (a == nullptr || b == nullptr) return OperandMismatch(binary, *left, *right, "needs two truth values");
-    return Value{.content = binary.op == Op::kAnd ? *a && *b : *a || *b, .range = range};
-  }
+  if (binary.op == Op::kIn) return Contains(binary, *left, *right, range);
   if (binary.op >= Op::kEqual && binary.op <= Op::kGreaterEqual) return Compare(binary, *left, *right, range);
-  const auto* a = std::get_if<Amount>(&left->content);
-  const auto* b = std::get_if<Amount>(&right->content);
+  const auto* a = left->As<Amount>();
+  const auto* b = right->As<Amount>();
   if (a == nullptr || b == nullptr) return OperandMismatch(binary, *left, *right, "needs two numbers");
   if (binary.op == Op::kRange) {
     if (!a->dimension.is_number() || !b->dimension.is_number() || !a->value.is_integer() || !b->value.is_integer()) {
       return OperandMismatch(binary, *left, *right, "needs two whole numbers");
     }
-    return Value{.content = RangeValue{a->value, b->value}, .range = range};
+    return Value{RangeValue{a->value, b->value}, range};
   }
   return Arithmetic(binary, *a, *b, range);
+}
+
+// The right side is evaluated, and may fail, only when it decides.
+std::optional<Value> Evaluator::EvaluateLogic(const ast::BinaryExpr& binary, SourceRange range, Scope& scope) {
+  const bool is_and = binary.op == ast::BinaryOperator::kAnd;
+  const auto left = EvaluateTruth(binary.operands[0], scope, is_and ? "`and`" : "`or`");
+  if (!left) return std::nullopt;
+  if (*left != is_and) return Value{*left, range};
+  const auto right = EvaluateTruth(binary.operands[1], scope, is_and ? "`and`" : "`or`");
+  if (!right) return std::nullopt;
+  return Value{*right, range};
+}
+
+std::optional<Value> Evaluator::Contains(const ast::BinaryExpr& binary, const Value& element, const Value& collection,
+                                         SourceRange range) {
+  if (const auto* list = collection.As<ListValue>()) {
+    const bool found = std::any_of(list->elements.begin(), list->elements.end(),
+                                   [&](const Value& other) { return EqualValues(element, other); });
+    return Value{found, range};
+  }
+  const auto* text = element.As<TextValue>();
+  const auto* record = collection.As<RecordValue>();
+  if (text != nullptr && record != nullptr) return Value{record->Find(text->text) != nullptr, range};
+  const auto* amount = element.As<Amount>();
+  const auto* span = collection.As<RangeValue>();
+  if (amount != nullptr && span != nullptr && amount->dimension.is_number()) {
+    const bool inside = amount->value.is_integer() && !(amount->value < span->first) && !(span->last < amount->value);
+    return Value{inside, range};
+  }
+  return OperandMismatch(binary, element, collection, "needs a list, a range or the keys of a map");
 }
 
 std::nullopt_t Evaluator::OperandMismatch(const ast::BinaryExpr& binary, const Value& left, const Value& right,
@@ -177,14 +215,16 @@ std::optional<Value> Evaluator::Compare(const ast::BinaryExpr& binary, const Val
   const auto* a = std::get_if<Amount>(&left.content);
   const auto* b = std::get_if<Amount>(&right.content);
   if (a == nullptr || b == nullptr) {
-    const auto* text_a = std::get_if<TextValue>(&left.content);
-    const auto* text_b = std::get_if<TextValue>(&right.content);
-    const bool* truth_a = std::get_if<bool>(&left.content);
-    const bool* truth_b = std::get_if<bool>(&right.content);
-    const bool comparable = is_equality && ((text_a && text_b) || (truth_a && truth_b));
-    if (!comparable) return OperandMismatch(binary, left, right, "cannot compare these");
-    const bool equal = text_a != nullptr ? text_a->text == text_b->text : *truth_a == *truth_b;
-    return Value{.content = equal == (binary.op == Op::kEqual), .range = range};
+    const auto* date_a = left.As<DateValue>();
+    const auto* date_b = right.As<DateValue>();
+    if (date_a != nullptr && date_b != nullptr) return Value{Ordered(binary.op, date_a->text, date_b->text), range};
+    const bool same_kind = left.content.index() == right.content.index();
+    const bool has_none = left.As<NoneValue>() != nullptr || right.As<NoneValue>() != nullptr;
+    const bool is_secret = left.As<SecretValue>() != nullptr;
+    if (!is_equality || is_secret || !(same_kind || has_none)) {
+      return OperandMismatch(binary, left, right, "cannot compare these");
+    }
+    return Value{EqualValues(left, right) == (binary.op == Op::kEqual), range};
   }
   if (a->dimension == b->dimension.Inverse() && !a->dimension.is_number()) {
     return Fail(DiagnosticCode::kReciprocal, right.range,
@@ -196,15 +236,7 @@ std::optional<Value> Evaluator::Compare(const ast::BinaryExpr& binary, const Val
     return Fail(DiagnosticCode::kOperatorDimension, binary.op_range,
                 absl::StrCat("cannot compare ", Describe(a->dimension), " with ", Describe(b->dimension)));
   }
-  const bool less = a->value < b->value;
-  const bool equal = a->value == b->value;
-  const bool result = binary.op == Op::kEqual       ? equal
-                      : binary.op == Op::kNotEqual  ? !equal
-                      : binary.op == Op::kLess      ? less
-                      : binary.op == Op::kLessEqual ? less || equal
-                      : binary.op == Op::kGreater   ? !less && !equal
-                                                    : !less;
-  return Value{.content = result, .range = range};
+  return Value{Ordered(binary.op, a->value, b->value), range};
 }
 
 }  // namespace sail

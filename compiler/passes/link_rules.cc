@@ -1,4 +1,6 @@
 // Which link rule holds between two zones.
+#include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -11,6 +13,7 @@ namespace sail {
 namespace {
 
 constexpr int kAnyZone = -1;
+constexpr size_t kMaxZones = 1'000;  // of one cluster, which holds a link for each pair of them
 
 struct LinkRule {
   const CheckedBlock* block = nullptr;
@@ -26,10 +29,18 @@ class LinkLowering {
       : declared_(declared), used_(used), lowered_(lowered), sink_(sink) {}
 
   void Lower() {
-    const int errors = sink_.error_count();
+    const int errors = sink_.reports();
     for (const CheckedBlock* block : lowered_.resources->Children("link")) AddRule(*block);
-    if (sink_.error_count() != errors) return;
+    if (sink_.reports() != errors) return;
     const size_t count = used_.size();
+    if (count > kMaxZones) {
+      sink_.Report(DiagnosticCode::kTooLarge, lowered_.resources->header,
+                   absl::StrCat("the pools of `", lowered_.resources->label, "` stand in ", count, " zones, at most ",
+                                kMaxZones, " are supported"));
+      return;
+    }
+    SortRules();
+    SortPools();
     auto& links = lowered_.cluster.links;
     links.assign(count, std::vector<ir::Link>(count));
     for (size_t i = 0; i < count; ++i) {
@@ -44,20 +55,29 @@ class LinkLowering {
   }
 
  private:
+  void SortRules() {
+    for (const LinkRule& rule : rules_) {
+      by_ends_[{rule.from, rule.to}].push_back(&rule);
+      const bool differs = rule.from != rule.to;
+      if (rule.block->link->both_ways && differs) by_ends_[{rule.to, rule.from}].push_back(&rule);
+    }
+  }
+
+  void SortPools() {
+    pools_in_.resize(used_.size());
+    for (const ir::Pool& pool : lowered_.cluster.pools) pools_in_[pool.zone.index()].push_back(&pool);
+  }
+
   void AddRule(const CheckedBlock& block) {
     const ast::Link& link = *block.link;
     LinkRule rule;
     rule.block = &block;
     if (link.scope != ast::LinkScope::kNone && link.scope_level.text != "zone" && link.scope_level.text != "region") {
-      sink_.Report({.code = DiagnosticCode::kEnumValue,
-                    .message = absl::StrCat("`", link.scope_level.text, "` is not one of zone, region"),
-                    .primary = {link.scope_level.range, ""},
-                    .secondary = {},
-                    .notes = {},
-                    .helps = {}});
+      sink_.Report(DiagnosticCode::kEnumValue, link.scope_level.range,
+                   absl::StrCat("`", link.scope_level.text, "` is not one of zone, region"));
       return;
     }
-    if (!ResolveEnd(link.from, rule.from) || !ResolveEnd(link.to, rule.to)) return;
+    if (!ResolveEnd(block.from, link.from.range, rule.from) || !ResolveEnd(block.to, link.to.range, rule.to)) return;
     rule.link.bandwidth = BytesPerSecond(block.GetDouble("bandwidth"));
     rule.link.latency = Seconds(block.GetDouble("latency"));
     rule.link.egress = UsdPerByte(block.GetDouble("egress"));
@@ -66,11 +86,10 @@ class LinkLowering {
   }
 
   // A zone is named by its label, by "region/label", or by the path region.label.
-  bool ResolveEnd(const ast::LinkEnd& end, int& zone) {
-    if (!end.zone) return true;
-    const auto& parts = end.zone->parts;
-    const std::string region = parts.size() > 1 ? parts.front().text : "";
-    const auto found = FindZone(declared_, parts.back().text, region, end.zone->range, *lowered_.resources, sink_);
+  bool ResolveEnd(const std::vector<std::string>& parts, SourceRange range, int& zone) {
+    if (parts.empty()) return true;
+    const std::string region = parts.size() > 1 ? parts.front() : "";
+    const auto found = FindZone(declared_, parts.back(), region, range, *lowered_.resources, sink_);
     if (found) zone = *found;
     return found.has_value();
   }
@@ -82,13 +101,19 @@ class LinkLowering {
     return same == (link.scope == ast::LinkScope::kWithin);
   }
 
-  static bool EndsMatch(const LinkRule& rule, int from, int to) {
-    return (rule.from == kAnyZone || rule.from == from) && (rule.to == kAnyZone || rule.to == to);
-  }
-
-  bool Applies(const LinkRule& rule, int from, int to) const {
-    const bool matches = EndsMatch(rule, from, to) || (rule.block->link->both_ways && EndsMatch(rule, to, from));
-    return matches && ScopeHolds(rule, from, to);
+  // In source order. A rule may be found by more than one of its names.
+  std::vector<const LinkRule*> RulesFor(int from, int to) const {
+    std::vector<const LinkRule*> found;
+    for (const auto& ends : {std::pair(from, to), {from, kAnyZone}, {kAnyZone, to}, {kAnyZone, kAnyZone}}) {
+      const auto rules = by_ends_.find(ends);
+      if (rules == by_ends_.end()) continue;
+      for (const LinkRule* rule : rules->second) {
+        if (ScopeHolds(*rule, from, to)) found.push_back(rule);
+      }
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
   }
 
   // Smaller is more specific.
@@ -105,13 +130,12 @@ class LinkLowering {
   const LinkRule* Choose(int from, int to) {
     const LinkRule* best = nullptr;
     const LinkRule* tied = nullptr;
-    for (const LinkRule& rule : rules_) {
-      if (!Applies(rule, from, to)) continue;
-      if (best == nullptr || Rank(rule) < Rank(*best)) {
-        best = &rule;
+    for (const LinkRule* rule : RulesFor(from, to)) {
+      if (best == nullptr || Rank(*rule) < Rank(*best)) {
+        best = rule;
         tied = nullptr;
-      } else if (Rank(rule) == Rank(*best)) {
-        tied = &rule;
+      } else if (Rank(*rule) == Rank(*best)) {
+        tied = rule;
       }
     }
     if (tied != nullptr && ties_.emplace(best, tied).second) ReportTie(*best, *tied, from, to);
@@ -161,10 +185,10 @@ class LinkLowering {
 
   // A link cannot be faster than the card of the node it starts from; a factor of 8 is bits read as bytes.
   void CheckNetworkCard(const LinkRule& rule, ir::ZoneId from) {
-    if (rule.block->module->is_standard || warned_.contains(&rule)) return;
-    for (const ir::Pool& pool : lowered_.cluster.pools) {
-      const ir::Machine& machine = lowered_.cluster.machines[pool.machine.index()];
-      if (pool.zone != from || !machine.nic || rule.link.bandwidth <= *machine.nic) continue;
+    if (rule.block->module->is_standard() || warned_.contains(&rule)) return;
+    for (const ir::Pool* pool : pools_in_[from.index()]) {
+      const ir::Machine& machine = lowered_.cluster.machines[pool->machine.index()];
+      if (!machine.nic || rule.link.bandwidth <= *machine.nic) continue;
       warned_.insert(&rule);
       const Amount& written = rule.block->GetAmount("bandwidth");
       const double factor = rule.link.bandwidth / *machine.nic;
@@ -180,7 +204,7 @@ class LinkLowering {
                                             " Gbps = ", absl::SixDigits(machine.nic->value() / 1e9), " GBps)"),
                     .primary = {rule.block->RangeOf("bandwidth"), ""},
                     .secondary = {},
-                    .notes = {absl::StrCat("pool `", pool.name, "` sends over this link")},
+                    .notes = {absl::StrCat("pool `", pool->name, "` sends over this link")},
                     .helps = std::move(helps)});
       return;
     }
@@ -191,6 +215,9 @@ class LinkLowering {
   LoweredCluster& lowered_;
   DiagnosticSink& sink_;
   std::vector<LinkRule> rules_;
+  std::map<std::pair<int, int>, std::vector<const LinkRule*>>
+      by_ends_;                                         // of rules_, both ways where they hold both ways
+  std::vector<std::vector<const ir::Pool*>> pools_in_;  // by zone of the cluster
   std::set<std::pair<const LinkRule*, const LinkRule*>> ties_;
   std::set<std::pair<int, int>> missing_;
   std::set<const LinkRule*> warned_;

@@ -61,7 +61,7 @@ void CompareWithCatalogue(const CheckedBlock& gpu, const CheckedBlock& known, Di
 
 void LintAgainstCatalogue(const CheckedBlock& gpu, const CheckedBlocks& blocks, DiagnosticSink& sink) {
   for (const auto& known : blocks.top) {
-    const bool is_known = known->module->key == kGpuCatalogue && absl::EqualsIgnoreCase(known->label, gpu.label);
+    const bool is_known = known->module->package == kGpuCatalogue && absl::EqualsIgnoreCase(known->label, gpu.label);
     if (is_known) CompareWithCatalogue(gpu, *known, sink);
   }
 }
@@ -76,7 +76,7 @@ void LintBlock(const CheckedBlock& block, DiagnosticSink& sink) {
 
 void LintCatalogue(const CheckedBlocks& blocks, DiagnosticSink& sink) {
   for (const auto& block : blocks.top) {
-    if (block->module->is_standard) continue;
+    if (block->module->is_standard()) continue;
     LintBlock(*block, sink);
     if (block->is_sound && absl::string_view(block->kind->name) == "gpu") LintAgainstCatalogue(*block, blocks, sink);
   }

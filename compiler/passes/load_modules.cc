@@ -1,10 +1,14 @@
 // Phase 1: files. A module is loaded once, whatever number of files import it.
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "compiler/base/sha256.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/passes/modules.h"
 #include "stdlib/standard_library.h"
@@ -21,29 +25,36 @@ class Loader {
     set_.base_directory = DirectoryOf(path);
     // More than the parser accepts may be read, so that it reports the size as a diagnostic with a place.
     SAIL_ASSIGN_OR_RETURN(std::string text, files_.Read(path, kLargestRead));
-    Module* main = Parse(JoinPath("", path), path, "", /*is_standard=*/false, std::move(text));
+    Module* main = Parse(JoinPath("", path), path, "", "", std::move(text));
     if (main == nullptr) return DiagnosedError();
     for (size_t i = 0; i < set_.modules.size(); ++i) LoadImports(*set_.modules[i]);
-    if (DeclaresGpus()) LoadStandard(kGpuCatalogue);
+    ReportCycles();
+    if (DeclaresGpus() && !HasPackage(kGpuCatalogue)) LoadStandard(*NewestStandardFile(kGpuCatalogue));
     return std::move(set_);
   }
 
  private:
   static constexpr int64_t kLargestRead = int64_t{1} << 31;
 
-  Module* Parse(const std::string& key, const std::string& name, std::string directory, bool is_standard,
+  struct Edge {
+    const Module* target;
+    SourceRange range;  // of the import
+  };
+
+  Module* Parse(const std::string& key, const std::string& name, std::string directory, std::string package,
                 std::string text) {
     const SourceId file = sources_.Add(name, std::move(text));
     auto spec = sail::Parse(sources_, file, limits_, sink_);
     if (!spec.ok()) {
-      failed_.push_back(key);
+      failed_.insert(key);
       return nullptr;
     }
     auto module = std::make_unique<Module>();
     module->key = key;
     module->name = name;
     module->directory = std::move(directory);
-    module->is_standard = is_standard;
+    module->package = std::move(package);
+    module->source = file;
     module->spec = *std::move(spec);
     set_.modules.push_back(std::move(module));
     return set_.modules.back().get();
@@ -53,11 +64,14 @@ class Loader {
     for (const ast::Item& item : module.spec.items) {
       const auto* import = std::get_if<ast::Import>(&item);
       if (import == nullptr) continue;
-      const Module* target = LoadImport(module, *import);
+      Module* target = LoadImport(module, *import);
       if (target == nullptr) continue;
-      module.top.names.emplace(
-          import->alias.text,
-          Binding{.range = import->alias.range, .let = nullptr, .block = nullptr, .module = target});
+      edges_[&module].push_back({target, import->path_range});
+      CheckHash(*import, *target);
+      Binding binding;
+      binding.range = import->alias.range;
+      binding.module = target;
+      module.top.names.emplace(import->alias.text, std::move(binding));
     }
   }
 
@@ -66,43 +80,83 @@ class Loader {
     for (const auto& module : set_.modules) {
       for (const ast::Item& item : module->spec.items) {
         const auto* block = std::get_if<ast::Block>(&item);
-        if (!module->is_standard && block != nullptr && block->kind.text == "gpu") return true;
+        if (!module->is_standard() && block != nullptr && block->kind.text == "gpu") return true;
       }
     }
     return false;
   }
 
-  const Module* LoadStandard(const std::string& name) {
-    if (const Module* loaded = set_.Find(name)) return loaded;
-    return Parse(name, name, "", /*is_standard=*/true, std::string(FindStandardFile(name)->text));
+  bool HasPackage(absl::string_view package) const {
+    return std::any_of(set_.modules.begin(), set_.modules.end(),
+                       [&](const auto& module) { return module->package == package; });
   }
 
-  const Module* LoadImport(const Module& importer, const ast::Import& import) {
-    const bool is_standard = absl::StartsWith(import.path, "std/");
+  static std::string KeyOf(const StandardFile& file) { return absl::StrCat(file.package, "@", file.version); }
+
+  Module* LoadStandard(const StandardFile& file) {
+    const std::string key = KeyOf(file);
+    if (Module* loaded = set_.Find(key)) return loaded;
+    return Parse(key, key, "", file.package, std::string(file.text));
+  }
+
+  Module* LoadImport(const Module& importer, const ast::Import& import) {
+    if (absl::StartsWith(import.path, "std/")) return LoadStandardImport(import);
+    if (absl::StrContains(import.path, "://")) {
+      sink_.Report(DiagnosticCode::kUnpinnedImport, import.path_range,
+                   "a file from elsewhere cannot be imported: nothing would lock its content",
+                   {"keep a copy beside this file: `import \"./NAME.sail\" sha256 \"…\" as …`"});
+      return nullptr;
+    }
     const std::string local = JoinPath(importer.directory, import.path);
-    const std::string key = is_standard ? import.path : JoinPath(set_.base_directory, local);
-    if (const Module* loaded = set_.Find(key)) return loaded;
-    for (const std::string& failed : failed_) {
-      if (failed == key) return nullptr;  // its errors are already reported
-    }
-    if (is_standard) {
-      return FindStandardFile(key) == nullptr ? NotFound(import, key, StandardNames()) : LoadStandard(key);
-    }
-    if (importer.is_standard) return NotFound(import, key, StandardNames());
+    const std::string key = JoinPath(set_.base_directory, local);
+    if (Module* loaded = set_.Find(key)) return loaded;
+    if (failed_.contains(key)) return nullptr;  // its errors are already reported
+    if (importer.is_standard()) return NotFound(import, key, StandardNames());
     auto text = files_.Read(key, kLargestRead);
     if (!text.ok())
       return NotFound(import, key, {absl::StrCat("tried `", key, "`"), std::string(text.status().message())});
-    return Parse(key, key, DirectoryOf(local), /*is_standard=*/false, *std::move(text));
+    return Parse(key, key, DirectoryOf(local), "", *std::move(text));
+  }
+
+  // "std/gcp@2026.11"; "std/gcp" is the newest, with a warning, because another compiler may bring a newer one.
+  Module* LoadStandardImport(const ast::Import& import) {
+    const absl::string_view path = import.path;
+    const size_t at = std::min(path.find('@'), path.size());
+    const std::string package(path.substr(0, at));
+    const StandardFile* file =
+        at == path.size() ? NewestStandardFile(package) : FindStandardFile(package, path.substr(at + 1));
+    if (file == nullptr) return NotFound(import, import.path, StandardNames());
+    if (at == path.size()) {
+      sink_.Report(DiagnosticCode::kUnpinnedStandard, import.path_range,
+                   absl::StrCat("`", package, "` has no version; this compiler's newest is ", file->version),
+                   {absl::StrCat("write `import \"", KeyOf(*file), "\"`")});
+    }
+    return LoadStandard(*file);
+  }
+
+  void CheckHash(const ast::Import& import, const Module& target) {
+    if (!import.sha256) return;
+    const std::string sha256 = Sha256Hex(sources_.Get(target.source).text());
+    const std::string& written = import.sha256->text;
+    if (absl::EqualsIgnoreCase(written, sha256)) return;
+    if (written.size() != sha256.size() || !std::all_of(written.begin(), written.end(), absl::ascii_isxdigit)) {
+      sink_.Report(DiagnosticCode::kHashMismatch, import.sha256->range, "a SHA-256 is 64 hexadecimal digits",
+                   {absl::StrCat("the hash of `", import.path, "` is \"", sha256, "\"")});
+      return;
+    }
+    sink_.Report(DiagnosticCode::kHashMismatch, import.sha256->range,
+                 absl::StrCat("`", import.path, "` has another content than this hash says"),
+                 {absl::StrCat("look at what changed; its hash is now \"", sha256, "\"")});
   }
 
   static std::vector<std::string> StandardNames() {
     std::vector<std::string> names;
-    for (const StandardFile& file : StandardLibrary()) names.push_back(absl::StrCat("`", file.name, "`"));
+    for (const StandardFile& file : StandardLibrary()) names.push_back(absl::StrCat("`", KeyOf(file), "`"));
     return {absl::StrCat("the standard library has ", absl::StrJoin(names, ", "))};
   }
 
-  const Module* NotFound(const ast::Import& import, const std::string& key, std::vector<std::string> notes) {
-    failed_.push_back(key);
+  Module* NotFound(const ast::Import& import, const std::string& key, std::vector<std::string> notes) {
+    failed_.insert(key);
     sink_.Report({.code = DiagnosticCode::kImportNotFound,
                   .message = absl::StrCat("cannot find `", import.path, "`"),
                   .primary = {import.path_range, ""},
@@ -112,12 +166,44 @@ class Loader {
     return nullptr;
   }
 
+  // Depth first; an import that leads back to a module on the path closes a circle, and each such import is one report.
+  void ReportCycles() {
+    std::set<const Module*> finished;
+    std::vector<const Module*> path;
+    std::vector<size_t> next;  // edge to follow from each module of the path
+    path.push_back(set_.modules.front().get());
+    next.push_back(0);
+    while (!path.empty()) {
+      const std::vector<Edge>& edges = edges_[path.back()];
+      if (next.back() == edges.size()) {
+        finished.insert(path.back());
+        path.pop_back();
+        next.pop_back();
+        continue;
+      }
+      const Edge& edge = edges[next.back()++];
+      const auto start = std::find(path.begin(), path.end(), edge.target);
+      if (start != path.end()) {
+        std::vector<std::string> names;
+        for (auto it = start; it != path.end(); ++it) names.push_back((*it)->name);
+        names.push_back(edge.target->name);
+        sink_.Report(DiagnosticCode::kImportCycle, edge.range,
+                     absl::StrCat("imports form a circle: ", absl::StrJoin(names, " -> ")),
+                     {"move what both files need into a third one"});
+      } else if (!finished.contains(edge.target)) {
+        path.push_back(edge.target);
+        next.push_back(0);
+      }
+    }
+  }
+
   const FileSystem& files_;
   const ParseLimits& limits_;
   SourceManager& sources_;
   DiagnosticSink& sink_;
   ModuleSet set_;
-  std::vector<std::string> failed_;
+  std::set<std::string> failed_;
+  std::map<const Module*, std::vector<Edge>> edges_;
 };
 
 }  // namespace
@@ -127,7 +213,7 @@ absl::StatusOr<ModuleSet> LoadModules(const std::string& path, const FileSystem&
   return Loader(files, limits, sources, sink).Load(path);
 }
 
-const Module* ModuleSet::Find(const std::string& key) const {
+Module* ModuleSet::Find(const std::string& key) const {
   for (const auto& module : modules) {
     if (module->key == key) return module.get();
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "compiler/base/check.h"
 #include "compiler/ir/names.h"
 
@@ -21,38 +22,28 @@ struct PlacedPool {
 
 class ClusterLowering {
  public:
-  ClusterLowering(const CheckedBlock& resources, const CheckedBlocks& blocks, DiagnosticSink& sink)
-      : resources_(resources), blocks_(blocks), sink_(sink) {}
+  ClusterLowering(const CheckedBlock& resources, DiagnosticSink& sink) : resources_(resources), sink_(sink) {}
 
   std::optional<LoweredCluster> Lower() {
-    const int errors = sink_.error_count();
+    const int errors = sink_.reports();
     CollectZones();
     CollectPools(resources_, "", -1);
-    if (pools_.empty() && sink_.error_count() == errors) {
-      Report(DiagnosticCode::kMissingAttribute, resources_.header,
-             absl::StrCat("resources `", resources_.label, "` has no pool"),
-             {"add `pool NAME { machine = …, quota = … nodes }` to a zone"});
-    }
-    if (sink_.error_count() != errors || is_incomplete_) return std::nullopt;
+    if (pools_.empty()) return std::nullopt;  // a template, unless a job uses it: the job reports that
+    if (sink_.reports() != errors || is_incomplete_) return std::nullopt;
     lowered_.resources = &resources_;
     lowered_.cluster.name = resources_.label;
     LowerZones();
     LowerMachines();
     LowerPools();
-    if (sink_.error_count() == errors) LowerLinks(zones_, used_, lowered_, sink_);
-    if (sink_.error_count() != errors) return std::nullopt;
+    if (sink_.reports() == errors) LowerLinks(zones_, used_, lowered_, sink_);
+    if (sink_.reports() != errors) return std::nullopt;
     return std::move(lowered_);
   }
 
  private:
   void Report(DiagnosticCode code, SourceRange range, std::string message, std::vector<std::string> helps = {},
               std::vector<Label> secondary = {}) {
-    sink_.Report({.code = code,
-                  .message = std::move(message),
-                  .primary = {range, ""},
-                  .secondary = std::move(secondary),
-                  .notes = {},
-                  .helps = std::move(helps)});
+    sink_.Report(code, range, std::move(message), std::move(helps), std::move(secondary));
   }
 
   // A zone outside any region forms a region of its own.
@@ -69,10 +60,11 @@ class ClusterLowering {
   }
 
   void AddZone(const std::string& region, const CheckedBlock& zone) {
-    for (const DeclaredZone& other : zones_) {
-      if (other.region != region || other.label != zone.label) continue;
+    const auto [known, is_new] = zone_index_.emplace(std::pair(region, zone.label), static_cast<int>(zones_.size()));
+    if (!is_new) {
       Report(DiagnosticCode::kDuplicateLabel, zone.label_range,
-             absl::StrCat("zone `", zone.label, "` is declared twice"), {}, {{other.range, "first declared here"}});
+             absl::StrCat("zone `", zone.label, "` is declared twice"), {},
+             {{zones_[known->second].range, "first declared here"}});
       return;
     }
     zone_of_block_[&zone] = static_cast<int>(zones_.size());
@@ -93,17 +85,17 @@ class ClusterLowering {
   }
 
   void AddPool(const CheckedBlock& pool, const std::string& region, int zone) {
-    for (const PlacedPool& other : pools_) {
-      if (other.block->label != pool.label) continue;
+    const auto [known, is_new] = pool_of_label_.emplace(pool.label, &pool);
+    if (!is_new) {
       Report(DiagnosticCode::kDuplicateLabel, pool.label_range,
              absl::StrCat("pool `", pool.label, "` is declared twice in `", resources_.label, "`"),
-             {"rename one of them"}, {{other.block->label_range, "first declared here"}});
+             {"rename one of them"}, {{known->second->label_range, "first declared here"}});
       return;
     }
     const auto placed = ZoneOf(pool, region, zone);
     if (!placed) return;
-    const CheckedBlock* machine = blocks_.Follow(pool, "machine");
-    const CheckedBlock* gpu = machine != nullptr && machine->is_sound ? blocks_.Follow(*machine, "gpu") : nullptr;
+    const CheckedBlock* machine = pool.Follow("machine");
+    const CheckedBlock* gpu = machine != nullptr && machine->is_sound ? machine->Follow("gpu") : nullptr;
     if (gpu == nullptr || !gpu->is_sound) {
       is_incomplete_ = true;  // what is wrong with them is already reported
       return;
@@ -139,6 +131,7 @@ class ClusterLowering {
       const DeclaredZone& zone = zones_[index];
       if (cluster.regions.empty() || cluster.regions.back() != zone.region) cluster.regions.push_back(zone.region);
       const int region = static_cast<int>(cluster.regions.size()) - 1;
+      zone_ids_.emplace(index, static_cast<int>(cluster.zones.size()));
       cluster.zones.push_back({.name = zone.name, .region = ir::RegionId(region)});
     }
   }
@@ -156,7 +149,7 @@ class ClusterLowering {
       lowered_.cluster.gpus.push_back(LowerGpu(*block));
     }
     for (const auto& [name, block] : machines) {
-      const CheckedBlock* gpu = blocks_.Follow(*block, "gpu");
+      const CheckedBlock* gpu = block->Follow("gpu");
       if (gpu_ids_.find(gpu) == gpu_ids_.end()) continue;  // a name clash, reported
       machine_ids_.emplace(block, static_cast<int>(lowered_.cluster.machines.size()));
       lowered_.cluster.machines.push_back(LowerMachine(*block, ir::GpuId(gpu_ids_.at(gpu))));
@@ -214,16 +207,15 @@ class ClusterLowering {
       const auto machine = machine_ids_.find(placed.machine);
       if (machine == machine_ids_.end()) continue;
       const auto quota = Quota(placed);
-      const auto price = NodePrice(placed);
-      if (!quota || !price) continue;
+      const auto offer = CheapestOffer(placed);
+      if (!quota || !offer) continue;
       ir::Pool pool;
       pool.name = placed.block->label;
-      const auto zone = std::find(used_.begin(), used_.end(), placed.zone);
-      pool.zone = ir::ZoneId(static_cast<int>(zone - used_.begin()));
+      pool.zone = zone_ids_.at(placed.zone);
       pool.machine = ir::MachineId(machine->second);
-      pool.market = *ir::ValueOf(ir::kMarkets, placed.block->GetText("market"));
+      pool.market = *ir::ValueOf(ir::kMarkets, offer->market);
       pool.quota = *quota;
-      pool.price = *price;
+      pool.price = UsdPerSecond(offer->price.ToDouble());
       if (placed.block->Has("mean_lifetime")) pool.mean_lifetime = Seconds(placed.block->GetDouble("mean_lifetime"));
       lowered_.cluster.pools.push_back(std::move(pool));
       lowered_.pools.push_back(placed.block);
@@ -246,35 +238,64 @@ class ClusterLowering {
     return std::nullopt;
   }
 
-  // The pool's own price, else its price block, else the machine's; then the discount of the resources.
-  std::optional<UsdPerSecond> NodePrice(const PlacedPool& placed) {
-    const std::string& market = placed.block->GetText("market");
-    const CheckedBlock* source = nullptr;
-    std::string attribute = market;
+  struct Offer {
+    std::string market;
+    Rational price;  // USD/s of a node
+  };
+
+  // Markets differ in price alone, so the cheapest of those allowed is as good as trying each; a tie goes to the
+  // market that is listed first in the schema's order of the words, on_demand before spot.
+  std::optional<Offer> CheapestOffer(const PlacedPool& placed) {
+    std::optional<Offer> best;
+    bool allowed = false;
+    for (const std::string& market : placed.block->GetTexts("market")) {
+      if (!IsAllowed(market)) continue;
+      allowed = true;
+      if (!HasPrice(placed, market)) {
+        // A single market without a price is a mistake; of several, the others remain.
+        if (placed.block->GetTexts("market").size() > 1) continue;
+        ReportNoPrice(placed, market, placed.machine->Child("price"));
+        return std::nullopt;
+      }
+      const auto price = NodePrice(placed, market);
+      if (!price) return std::nullopt;
+      if (!best || *price < best->price) best = Offer{market, *price};
+    }
+    if (allowed && !best)
+      ReportNoPrice(placed, placed.block->GetTexts("market").front(), placed.machine->Child("price"));
+    return best;
+  }
+
+  bool IsAllowed(const std::string& market) const {
+    if (!resources_.Has("markets")) return true;
+    const std::vector<std::string> markets = resources_.GetTexts("markets");
+    return std::find(markets.begin(), markets.end(), market) != markets.end();
+  }
+
+  // The pool's own price, else its price block, else the machine's.
+  static std::pair<const CheckedBlock*, std::string> PriceSource(const PlacedPool& placed, const std::string& market) {
     const CheckedBlock* own = placed.block->Child("price");
     const CheckedBlock* list = placed.machine->Child("price");
-    if (placed.block->Has("price")) {
-      source = placed.block;
-      attribute = "price";
-    } else if (own != nullptr && own->Has(market)) {
-      source = own;
-    } else if (list != nullptr && list->Has(market)) {
-      source = list;
-    } else {
-      ReportNoPrice(placed, market, list);
-      return std::nullopt;
-    }
+    if (placed.block->Has("price")) return {placed.block, "price"};
+    if (own != nullptr && own->Has(market)) return {own, market};
+    if (list != nullptr && list->Has(market)) return {list, market};
+    return {nullptr, ""};
+  }
+  static bool HasPrice(const PlacedPool& placed, const std::string& market) {
+    return PriceSource(placed, market).first != nullptr;
+  }
+
+  // With the discount of the resources.
+  std::optional<Rational> NodePrice(const PlacedPool& placed, const std::string& market) {
+    const auto [source, attribute] = PriceSource(placed, market);
     const Amount& quantity = source->GetAmount(attribute);
     const bool per_gpu = quantity.dimension == KnownUnit("USD/GPU/h").dimension;
     const Rational gpus(per_gpu ? placed.machine->GetInt("gpus_per_node") : 1);
     const auto share = Rational(1).Subtract(resources_.GetAmount("discount").value);
     const auto node_price = quantity.value.Multiply(gpus);
     const auto price = node_price && share ? node_price->Multiply(*share) : std::nullopt;
-    if (!price) {
-      Report(DiagnosticCode::kOverflow, source->RangeOf(attribute), "this price is too large to represent");
-      return std::nullopt;
-    }
-    return UsdPerSecond(price->ToDouble());
+    if (!price) Report(DiagnosticCode::kOverflow, source->RangeOf(attribute), "this price is too large to represent");
+    return price;
   }
 
   void ReportNoPrice(const PlacedPool& placed, const std::string& market, const CheckedBlock* list) {
@@ -288,35 +309,38 @@ class ClusterLowering {
   }
 
   const CheckedBlock& resources_;
-  const CheckedBlocks& blocks_;
   DiagnosticSink& sink_;
   std::vector<DeclaredZone> zones_;
+  std::map<std::pair<std::string, std::string>, int> zone_index_;  // by region and label
   std::map<const CheckedBlock*, int> zone_of_block_;
+  std::map<std::string, const CheckedBlock*> pool_of_label_;
   std::vector<PlacedPool> pools_;
-  std::vector<int> used_;  // declared zones that hold pools, in cluster order
+  std::vector<int> used_;               // declared zones that hold pools, in cluster order
+  std::map<int, ir::ZoneId> zone_ids_;  // by declared zone
   std::map<const CheckedBlock*, int> gpu_ids_;
   std::map<const CheckedBlock*, int> machine_ids_;
   bool is_incomplete_ = false;
   LoweredCluster lowered_;
 };
 
+// By its label or by "region/label"; asked for every pool and every zone, so it builds no text.
+bool IsCalled(const DeclaredZone& zone, absl::string_view name) {
+  if (name == zone.label) return true;
+  return absl::ConsumePrefix(&name, zone.region) && absl::ConsumePrefix(&name, "/") && name == zone.label;
+}
+
 }  // namespace
 
-std::optional<LoweredCluster> LowerCluster(const CheckedBlock& resources, const CheckedBlocks& blocks,
-                                           DiagnosticSink& sink) {
-  return ClusterLowering(resources, blocks, sink).Lower();
+std::optional<LoweredCluster> LowerCluster(const CheckedBlock& resources, DiagnosticSink& sink) {
+  return ClusterLowering(resources, sink).Lower();
 }
 
 std::optional<int> FindZone(const std::vector<DeclaredZone>& zones, const std::string& name, const std::string& region,
                             SourceRange range, const CheckedBlock& resources, DiagnosticSink& sink) {
   std::vector<int> matches;
-  std::vector<std::string> names;
   for (size_t i = 0; i < zones.size(); ++i) {
     if (!region.empty() && zones[i].region != region) continue;
-    names.push_back(zones[i].name);
-    if (name == zones[i].label || name == absl::StrCat(zones[i].region, "/", zones[i].label)) {
-      matches.push_back(static_cast<int>(i));
-    }
+    if (IsCalled(zones[i], name)) matches.push_back(static_cast<int>(i));
   }
   if (matches.size() == 1) return matches.front();
   Diagnostic diagnostic{.code = DiagnosticCode::kUndeclaredZone,
@@ -327,6 +351,10 @@ std::optional<int> FindZone(const std::vector<DeclaredZone>& zones, const std::s
                         .helps = {}};
   if (matches.empty()) {
     diagnostic.message = absl::StrCat("zone \"", name, "\" is not declared in `", resources.label, "`");
+    std::vector<std::string> names;
+    for (const DeclaredZone& zone : zones) {
+      if (region.empty() || zone.region == region) names.push_back(zone.name);
+    }
     const std::string nearest = Nearest(name, names);
     diagnostic.helps = {nearest.empty() ? absl::StrCat("add `zone \"", name, "\" { }` to a region")
                                         : absl::StrCat("did you mean \"", nearest, "\"?")};

@@ -26,9 +26,8 @@ struct LoweredCluster {
   std::vector<const CheckedBlock*> pools;  // in the order of cluster.pools
 };
 
-// nullopt if anything was reported.
-std::optional<LoweredCluster> LowerCluster(const CheckedBlock& resources, const CheckedBlocks& blocks,
-                                           DiagnosticSink& sink);
+// nullopt if anything was reported, or if there are no pools: resources that others extend.
+std::optional<LoweredCluster> LowerCluster(const CheckedBlock& resources, DiagnosticSink& sink);
 
 // The index of the zone called `name` (label, or "region/label") in `region` (any when empty); reports SAIL0404.
 std::optional<int> FindZone(const std::vector<DeclaredZone>& zones, const std::string& name, const std::string& region,

@@ -22,6 +22,15 @@ std::string FromMainDirectory(const Module& module, const std::string& written) 
   return module.directory.empty() ? written : JoinPath(module.directory, written);
 }
 
+ir::Keep LowerKeep(const CheckedBlock& parallelism) {
+  ir::Keep keep;
+  for (const CheckedBlock* block : parallelism.Children("keep")) {
+    const ir::Reach within = *ir::ValueOf(ir::kReaches, block->GetText("within"));
+    (block->label == "tensor" ? keep.tensor : block->label == "pipeline" ? keep.pipeline : keep.data) = within;
+  }
+  return keep;
+}
+
 ir::AdamW LowerOptimizer(const CheckedBlock* block) {
   ir::AdamW optimizer;
   if (block == nullptr) return optimizer;
@@ -35,44 +44,6 @@ ir::AdamW LowerOptimizer(const CheckedBlock* block) {
 
 }  // namespace
 
-std::optional<ir::Model> LowerModel(const CheckedBlock& block, DiagnosticSink& sink) {
-  ir::Model model;
-  model.name = block.label;
-  model.family = *ir::ValueOf(ir::kModelFamilies, block.GetText("family"));
-  model.blocks = static_cast<int>(block.GetInt("layers"));
-  model.hidden = block.GetInt("hidden");
-  model.heads = block.GetInt("heads");
-  model.feed_forward = block.GetIntOr("feed_forward", 4 * model.hidden);
-  model.seq_len = block.GetInt("seq_len");
-  model.vocab = block.GetInt("vocab");
-  model.embedding_width = block.GetIntOr("embedding_width", model.hidden);
-  model.position_rows = block.GetIntOr("position_rows", model.seq_len);
-  model.tied_head = block.GetBool("tied_head");
-  model.qkv_bias = block.GetBool("qkv_bias");
-  model.activation = *ir::ValueOf(ir::kActivations, block.GetText("activation"));
-  model.norm = *ir::ValueOf(ir::kNormPlacements, block.GetText("norm"));
-  const auto report = [&](const char* attribute, std::string message, const char* other) {
-    sink.Report({.code = DiagnosticCode::kModelShape,
-                 .message = std::move(message),
-                 .primary = {block.RangeOf(attribute), ""},
-                 .secondary = {{block.RangeOf(other), ""}},
-                 .notes = {},
-                 .helps = {}});
-  };
-  if (model.hidden % model.heads != 0) {
-    report("heads", absl::StrCat("hidden ", model.hidden, " cannot be divided into ", model.heads, " heads"), "hidden");
-    return std::nullopt;
-  }
-  if (model.position_rows < model.seq_len) {
-    report(
-        "position_rows",
-        absl::StrCat("sequences of ", model.seq_len, " tokens need as many position rows, not ", model.position_rows),
-        "seq_len");
-    return std::nullopt;
-  }
-  return model;
-}
-
 ir::Job LowerJob(const CheckedBlock& block) {
   ir::Job job;
   job.name = block.label;
@@ -82,6 +53,7 @@ ir::Job LowerJob(const CheckedBlock& block) {
   const CheckedBlock* parallelism = block.Child("parallelism");
   job.tensor_degrees = parallelism != nullptr ? Ints(*parallelism, "tensor") : std::vector<int>{1};
   job.pipeline_depths = parallelism != nullptr ? Ints(*parallelism, "pipeline") : std::vector<int>{1};
+  if (parallelism != nullptr) job.keep = LowerKeep(*parallelism);
   job.precision = *ir::ValueOf(ir::kPrecisions, block.GetText("precision"));
   job.optimizer = LowerOptimizer(block.Child("optimizer"));
   job.steps = block.GetInt("steps");

@@ -10,6 +10,7 @@
 #include "compiler/ir/job.h"
 #include "compiler/ir/model.h"
 #include "compiler/passes/checked_block.h"
+#include "compiler/passes/convert.h"
 #include "compiler/passes/evaluate.h"
 #include "compiler/passes/lower_cluster.h"
 #include "compiler/passes/pipeline.h"

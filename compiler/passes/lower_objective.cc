@@ -7,38 +7,12 @@
 #include "absl/strings/str_join.h"
 #include "compiler/ir/names.h"
 #include "compiler/passes/lower_job.h"
+#include "compiler/passes/metrics.h"
 
 namespace sail {
 namespace {
 
 using Op = ast::BinaryOperator;
-
-// The unit a metric is quoted in; its base unit is that of ir::Metric.
-const char* UnitOf(ir::Metric metric) {
-  switch (metric) {
-    case ir::Metric::kThroughput:
-      return "iters/s";
-    case ir::Metric::kIterTime:
-      return "s";
-    case ir::Metric::kSampleRate:
-      return "samples/s";
-    case ir::Metric::kTokenRate:
-      return "tokens/s";
-    case ir::Metric::kCostPerIter:
-      return "USD/iter";
-    case ir::Metric::kCostRate:
-      return "USD/h";
-    case ir::Metric::kEgressPerIter:
-      return "GB/iter";
-    case ir::Metric::kPeakMemory:
-      return "";
-    case ir::Metric::kNodes:
-      return "nodes";
-    case ir::Metric::kGpus:
-      return "GPUs";
-  }
-  SAIL_CHECK(false) << "metric " << static_cast<int>(metric);
-}
 
 std::vector<std::string> MetricNames() {
   std::vector<std::string> names;
@@ -46,7 +20,28 @@ std::vector<std::string> MetricNames() {
   return names;
 }
 
+// A metric of the whole job, `total_cost(steps)`, is that of an iteration times the iterations: a limit on it is a
+// limit on the metric of an iteration.
+struct JobMetric {
+  const char* name;
+  ir::Metric of_iteration;
+  const char* unit;
+};
+constexpr JobMetric kJobMetrics[] = {{"total_cost", ir::Metric::kCostPerIter, "USD"},
+                                     {"job_time", ir::Metric::kIterTime, "s"}};
+
+const JobMetric* JobMetricOf(const ast::Expr& expr) {
+  const auto* call = std::get_if<ast::CallExpr>(&expr.node);
+  const auto* name = call != nullptr ? std::get_if<ast::NameExpr>(&call->callee.front().node) : nullptr;
+  if (name == nullptr || call->arguments.size() != 1) return nullptr;
+  for (const JobMetric& metric : kJobMetrics) {
+    if (name->name.text == metric.name) return &metric;
+  }
+  return nullptr;
+}
+
 std::optional<ir::Metric> MetricOf(const ast::Expr& expr) {
+  if (const JobMetric* metric = JobMetricOf(expr)) return metric->of_iteration;
   const auto* name = std::get_if<ast::NameExpr>(&expr.node);
   return name != nullptr ? ir::ValueOf(ir::kMetrics, name->name.text) : std::nullopt;
 }
@@ -70,7 +65,7 @@ class ObjectiveLowering {
         sink_(sink) {}
 
   bool Lower() {
-    const int errors = sink_.error_count();
+    const int errors = sink_.reports();
     bool complete = true;
     for (const ast::ObjectiveTerm& term : objective_.terms) {
       const auto metric = MetricOf(term.metric);
@@ -80,17 +75,12 @@ class ObjectiveLowering {
     for (const ast::NamedConstraint& constraint : objective_.constraints) complete &= LowerConstraint(constraint);
     std::sort(job_.constraints.begin(), job_.constraints.end(),
               [](const ir::Constraint& a, const ir::Constraint& b) { return a.name < b.name; });
-    return complete && sink_.error_count() == errors;
+    return complete && sink_.reports() == errors;
   }
 
  private:
   bool Report(DiagnosticCode code, SourceRange range, std::string message, std::vector<std::string> helps = {}) {
-    sink_.Report({.code = code,
-                  .message = std::move(message),
-                  .primary = {range, ""},
-                  .secondary = {},
-                  .notes = {},
-                  .helps = std::move(helps)});
+    sink_.Report(code, range, std::move(message), std::move(helps));
     return false;
   }
 
@@ -143,7 +133,7 @@ class ObjectiveLowering {
   bool ReportUnknownSides(const ast::BinaryExpr& comparison) {
     for (const ast::Expr& side : comparison.operands) {
       const auto* name = std::get_if<ast::NameExpr>(&side.node);
-      if (name == nullptr || scope_.Find(name->name.text) != nullptr) continue;
+      if (name == nullptr || scope_.Find(name->name.text).binding != nullptr) continue;
       ReportNoMetric(side);
       return false;
     }
@@ -155,25 +145,51 @@ class ObjectiveLowering {
                   int value_side) {
     const ast::Expr& value = comparison.operands[value_side];
     const auto limit = metric == ir::Metric::kPeakMemory ? MemoryLimit(value, at_most, comparison)
-                                                         : PlainLimit(metric, value, comparison);
+                                                         : PlainLimit(metric, value, comparison, value_side);
     if (!limit) return false;
     if (metric == ir::Metric::kPeakMemory && at_most) {
       // The first limit replaces the default, further ones can only tighten it.
       job_.memory_limit = has_memory_limit_ ? std::min(job_.memory_limit, limit->ToDouble()) : limit->ToDouble();
       has_memory_limit_ = true;
     }
+    if (at_most && limit->is_zero()) {
+      sink_.Report(DiagnosticCode::kZeroLimit, value.range,
+                   absl::StrCat("a limit of 0 ", MetricUnit(metric), " leaves no plan"),
+                   {"leave the limit out if there is none"});
+    }
     job_.constraints.push_back({.name = name, .metric = metric, .at_most = at_most, .limit = limit->ToDouble()});
     return true;
   }
 
-  std::optional<Rational> PlainLimit(ir::Metric metric, const ast::Expr& expr, const ast::BinaryExpr& comparison) {
+  // How many iterations `total_cost(n)` speaks of.
+  std::optional<Rational> Iterations(const ast::Expr& call) {
+    const ast::Expr& argument = std::get<ast::CallExpr>(call.node).arguments.front().value;
+    const auto value = evaluator_.Evaluate(argument, scope_);
+    if (!value) return std::nullopt;
+    const auto* amount = value->As<Amount>();
+    const bool fits = amount != nullptr && amount->dimension == KnownUnit("iters").dimension;
+    if (fits && !amount->value.is_negative() && !amount->value.is_zero()) return amount->value;
+    Report(DiagnosticCode::kTypeMismatch, argument.range,
+           absl::StrCat("a number of iterations above zero is expected, found ",
+                        fits ? FormatValue(*value) : DescribeValue(*value)));
+    return std::nullopt;
+  }
+
+  std::optional<Rational> PlainLimit(ir::Metric metric, const ast::Expr& expr, const ast::BinaryExpr& comparison,
+                                     int value_side) {
     const auto value = evaluator_.Evaluate(expr, scope_);
     if (!value) return std::nullopt;
     const auto* amount = std::get_if<Amount>(&value->content);
-    const absl::string_view unit = UnitOf(metric);
+    const ast::Expr& metric_side = comparison.operands[1 - value_side];
+    const JobMetric* of_job = JobMetricOf(metric_side);
+    const absl::string_view unit = of_job != nullptr ? of_job->unit : MetricUnit(metric);
     const Dimension expected = KnownUnit(unit).dimension;
-    const absl::string_view name = ir::ToString(metric);
-    if (amount != nullptr && amount->dimension == expected) return amount->value;
+    const absl::string_view name = of_job != nullptr ? of_job->name : ir::ToString(metric);
+    if (amount != nullptr && amount->dimension == expected) {
+      if (of_job == nullptr) return amount->value;
+      const auto iterations = Iterations(metric_side);
+      return iterations ? amount->value.Divide(*iterations) : std::nullopt;
+    }
     if (amount == nullptr) {
       Report(DiagnosticCode::kTypeMismatch, expr.range,
              absl::StrCat("`", name, "` is compared with ", DescribeValue(*value), ", not with a value in ", unit));
@@ -221,7 +237,7 @@ class ObjectiveLowering {
     return std::get<Amount>(checked->content).value;
   }
 
-  const Scope& scope_;
+  Scope& scope_;
   const ast::Objective& objective_;
   Evaluator& evaluator_;
   ir::Job& job_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,8 +14,12 @@
 #include "compiler/base/source.h"
 #include "compiler/frontend/parse.h"
 #include "compiler/ir/problem.h"
+#include "compiler/passes/spec_inputs.h"
 
 namespace sail {
+
+struct Analysis;
+struct CheckedBlock;
 
 // The most of one text file that is read as training data.
 inline constexpr int64_t kMaxTextBytes = int64_t{1} << 30;
@@ -34,17 +39,29 @@ struct LoweredJob {
   // pools by name ("pool.fast"), the batch, data ("data").
   SourceRange objective;
   SourceRange job;
+  const CheckedBlock* block = nullptr;  // of CheckedSpec::analysis
   std::map<std::string, SourceRange> ranges;
 };
 
 struct CheckedSpec {
-  ast::Spec spec;
   std::vector<LoweredJob> jobs;  // in source order
+  std::shared_ptr<Analysis> analysis;
+
+  const ast::Spec& tree() const;
 };
 
-// Reads, parses, resolves and checks `path` and what it imports. Errors are in the sink (DiagnosedError); any other status
-// is an environment error (the file cannot be read). A file without jobs is fine: a catalogue.
+// What was learnt about a file, whether or not it has errors: what editors ask. Null where it could not even be parsed.
+struct SpecView {
+  absl::Status status;
+  std::shared_ptr<Analysis> analysis;
+};
+
+// Reads, parses, resolves and checks `path` and what it imports. Errors are in the sink (DiagnosedError); any other
+// status is an environment error (the file cannot be read). A file without jobs is fine: a catalogue. `sources`,
+// `files` and `sink` must outlive the analysis.
 absl::StatusOr<CheckedSpec> CheckFile(const std::string& path, const FileSystem& files, const ParseLimits& limits,
-                                      SourceManager& sources, DiagnosticSink& sink);
+                                      SourceManager& sources, DiagnosticSink& sink, const SpecInputs& inputs = {});
+SpecView ViewFile(const std::string& path, const FileSystem& files, const ParseLimits& limits, SourceManager& sources,
+                  DiagnosticSink& sink, const SpecInputs& inputs = {});
 
 }  // namespace sail

@@ -10,21 +10,31 @@ using enum Presence;
 using enum Bound;
 
 constexpr KindSchema kKinds[] = {
-    {"gpu", "file", LabelRule::kRequired, "", false, false, "an accelerator, or a CPU core standing in for one"},
-    {"machine", "file", LabelRule::kRequired, "", false, false, "a node type: equal GPUs in one box"},
-    {"price", "machine|pool", LabelRule::kNone, "machine", true, false, "what a node costs, by market"},
-    {"resources", "file", LabelRule::kRequired, "", false, false, "what can be rented"},
-    {"region", "resources", LabelRule::kRequired, "", false, false, "zones that lie close together"},
-    {"zone", "resources|region", LabelRule::kRequired, "", false, false, "one data centre"},
-    {"pool", "resources|region|zone", LabelRule::kRequired, "", false, false, "equal nodes of one zone and market"},
-    {"link", "resources", LabelRule::kNone, "", false, false, "the network between the nodes of two zones"},
-    {"model", "file", LabelRule::kRequired, "", false, false, "the shape of a neural network"},
-    {"profile", "model", LabelRule::kNone, "", true, true, "measured layer times, one file per gpu"},
-    {"job", "file", LabelRule::kRequired, "", false, false, "one training run"},
-    {"batch", "job", LabelRule::kNone, "job", true, false, "how many samples make one iteration"},
-    {"parallelism", "job", LabelRule::kNone, "", true, false, "what the planner may try"},
-    {"data", "job", LabelRule::kNone, "", true, false, "what to train on"},
-    {"optimizer", "job", LabelRule::kNone, "", true, false, "AdamW and its settings"},
+    {"gpu", "file", LabelRule::kRequired, "", "", false, false, "an accelerator, or a CPU core standing in for one"},
+    {"machine", "file|resources", LabelRule::kRequired, "", "", false, false, "a node type: equal GPUs in one box"},
+    {"price", "machine|pool", LabelRule::kNone, "", "machine", true, false, "what a node costs, by market"},
+    {"resources", "file", LabelRule::kRequired, "", "", false, false, "what can be rented"},
+    {"region", "resources", LabelRule::kRequired, "", "", false, false, "zones that lie close together"},
+    {"zone", "resources|region", LabelRule::kRequired, "", "", false, false, "one data centre"},
+    {"pool", "resources|region|zone", LabelRule::kRequired, "", "", false, false, "equal nodes of one zone and market"},
+    {"link", "resources", LabelRule::kNone, "", "", false, false, "the network between the nodes of two zones"},
+    {"model", "file", LabelRule::kRequired, "", "", false, false, "the shape of a neural network"},
+    {"profile", "model", LabelRule::kNone, "", "", true, true, "measured layer times, one file per gpu"},
+    {"job", "file", LabelRule::kRequired, "", "", false, false, "one training run"},
+    {"batch", "job", LabelRule::kNone, "", "job", true, false, "how many samples make one iteration"},
+    {"parallelism", "job", LabelRule::kNone, "", "", true, false, "what the planner may try"},
+    {"data", "job", LabelRule::kNone, "", "", true, false, "what to train on"},
+    {"optimizer", "job", LabelRule::kNone, "", "", true, false, "AdamW and its settings"},
+    {"keep", "parallelism", LabelRule::kRequired, "tensor|pipeline|data", "", false, false,
+     "how far a kind of parallelism may reach"},
+    {"checkpoint", "job", LabelRule::kNone, "", "", true, false, "when and where the state of training is saved"},
+    {"recovery", "job", LabelRule::kNone, "", "", true, false, "what happens when nodes are taken away"},
+    {"env", "job", LabelRule::kNone, "", "", true, true, "environment of the training processes"},
+    {"emit", "job", LabelRule::kNone, "", "", true, false, "launch files besides the neutral bundle"},
+    {"torchrun", "emit", LabelRule::kNone, "", "", true, false, "a launcher script for torchrun"},
+    {"slurm", "emit", LabelRule::kNone, "", "", true, false, "a batch script for Slurm"},
+    {"jobset", "emit", LabelRule::kNone, "", "", true, false, "a Kubernetes JobSet"},
+    {"ssh", "emit", LabelRule::kNone, "", "", true, false, "a script that starts the nodes over ssh"},
 };
 
 constexpr int64_t kLargestCount = 1'000'000'000;
@@ -52,33 +62,46 @@ constexpr AttributeSchema kAttributes[] = {
     {"price", "spot", kPrice, "USD/h", kOptional, "", kNotNegative, 0, "price of capacity that may be taken away"},
     {"price", "reserved", kPrice, "USD/h", kOptional, "", kNotNegative, 0, "price under a commitment"},
 
+    {"price", "as_of", kDate, "", kOptional, "", kAny, 0, "the day the prices were read"},
+    {"price", "source", kText, "", kOptional, "", kAny, 0, "where the prices were read"},
+
+    {"resources", "markets", kEnumList, kMarketWords, kOptional, "", kAny, 0, "markets that may be used; default: all"},
     {"resources", "discount", kShare, "%", kOptional, "0%", kAny, 0, "off every node price of these resources"},
 
     {"pool", "machine", kReference, "machine", kRequired, "", kAny, 0, "type of every node"},
     {"pool", "zone", kText, "", kOptional, "", kAny, 0, "required unless the pool stands inside a zone"},
     {"pool", "quota", kQuota, "nodes", kRequired, "", kNotNegative, 1'000'000, "how many nodes can be had at most"},
-    {"pool", "market", kEnum, kMarketWords, kOptional, "on_demand", kAny, 0, "how the nodes are bought"},
+    {"pool", "market", kEnumList, kMarketWords, kOptional, "on_demand", kAny, 0,
+     "how the nodes are bought; of several, the cheapest"},
     {"pool", "price", kPrice, "USD/h", kOptional, "", kNotNegative, 0, "replaces the machine's price"},
     {"pool", "mean_lifetime", kQuantity, "h", kOptional, "", kPositive, 0, "mean time until a spot node is taken away"},
 
     {"link", "bandwidth", kQuantity, "Gbps", kRequired, "", kPositive, 0, "one direction"},
     {"link", "latency", kQuantity, "us", kRequired, "", kNotNegative, 0, "one way"},
     {"link", "egress", kQuantity, "USD/GB", kRequired, "", kNotNegative, 0, "price of data that leaves the first zone"},
+    {"link", "profile", kText, "", kOptional, "", kAny, 0, "measured transfer times, a JSON file"},
     {"link", "per", kEnum, "node|flow", kOptional, "node", kAny, 0, "what the bandwidth belongs to"},
 
-    {"model", "family", kEnum, "gpt", kRequired, "", kAny, 0, "architecture"},
+    {"model", "family", kEnum, "gpt|llama", kRequired, "", kAny, 0, "architecture"},
     {"model", "layers", kQuantity, "layers", kRequired, "", kPositive, 10'000, "transformer blocks"},
     {"model", "hidden", kInteger, "", kRequired, "", kPositive, 1 << 20, "width of the residual stream"},
     {"model", "heads", kInteger, "", kRequired, "", kPositive, 1 << 20, "attention heads"},
+    {"model", "kv_heads", kInteger, "", kOptional, "heads", kPositive, 1 << 20, "key-value heads; llama only"},
+    {"model", "head_dim", kInteger, "", kOptional, "hidden / heads", kPositive, 1 << 16, "width of a head; llama only"},
     {"model", "feed_forward", kInteger, "", kOptional, "4 * hidden", kPositive, 1 << 22, "width of the inner layer"},
     {"model", "seq_len", kQuantity, "tokens", kRequired, "", kPositive, 1 << 24, "tokens a sample trains on"},
     {"model", "vocab", kInteger, "", kRequired, "", kPositive, 1 << 24, "different tokens"},
     {"model", "embedding_width", kInteger, "", kOptional, "hidden", kPositive, 1 << 20, "width of a word embedding"},
     {"model", "position_rows", kInteger, "", kOptional, "seq_len", kPositive, 1 << 24, "rows of the position table"},
     {"model", "tied_head", kBoolean, "", kOptional, "true", kAny, 0, "the output head is the word embedding"},
-    {"model", "qkv_bias", kBoolean, "", kOptional, "true", kAny, 0, "queries, keys and values have a bias"},
-    {"model", "activation", kEnum, "gelu|relu", kOptional, "gelu", kAny, 0, "of the inner layer"},
-    {"model", "norm", kEnum, "pre|post", kOptional, "pre", kAny, 0, "layer norm before or after each part"},
+    {"model", "qkv_bias", kBoolean, "", kOptional, "", kAny, 0,
+     "bias of queries, keys, values; gpt: true, llama: false"},
+    {"model", "qk_norm", kBoolean, "", kOptional, "false", kAny, 0, "queries and keys are normed; llama only"},
+    {"model", "activation", kEnum, "gelu|relu|silu", kOptional, "", kAny, 0,
+     "of the inner layer; gpt: gelu, llama: silu"},
+    {"model", "norm", kEnum, "pre|post", kOptional, "pre", kAny, 0, "norm before or after each part"},
+
+    {"profile", "*", kText, "", kOptional, "", kAny, 0, "the measured profile of a gpu, a JSON file"},
 
     {"job", "model", kReference, "model", kRequired, "", kAny, 0, "what to train"},
     {"job", "resources", kReference, "resources", kRequired, "", kAny, 0, "where to train"},
@@ -93,6 +116,27 @@ constexpr AttributeSchema kAttributes[] = {
     {"parallelism", "tensor", kIntegerList, "", kOptional, "1", kPositive, 1024, "tensor degrees to try"},
     {"parallelism", "pipeline", kIntegerList, "", kOptional, "1", kPositive, 10'002, "pipeline depths to try"},
     {"parallelism", "data", kEnum, "any", kOptional, "any", kAny, 0, "replicas: as many as pay"},
+
+    {"keep", "within", kEnum, "node|zone|region|any", kRequired, "", kAny, 0, "the widest place its groups may span"},
+
+    {"checkpoint", "every", kQuantity, "min", kRequired, "", kPositive, 0, "time between two checkpoints"},
+    {"checkpoint", "target", kText, "", kRequired, "", kAny, 0, "directory or bucket"},
+    {"checkpoint", "keep", kInteger, "", kOptional, "1", kPositive, 1000, "how many of the newest are kept"},
+
+    {"recovery", "on_preempt", kEnum, "replan|wait|stop", kOptional, "replan", kAny, 0, "what to do with fewer nodes"},
+    {"recovery", "max_lost_work", kQuantity, "min", kOptional, "", kPositive, 0, "work that may be repeated"},
+    {"recovery", "replan_budget", kQuantity, "work", kOptional, "", kPositive, 0, "effort of a new plan"},
+
+    {"env", "*", kTextOrSecret, "", kOptional, "", kAny, 0, "the value of a variable"},
+
+    {"torchrun", "master_port", kInteger, "", kOptional, "29500", kPositive, 65'535, "port of rank 0"},
+    {"slurm", "account", kText, "", kOptional, "", kAny, 0, "who pays"},
+    {"slurm", "partition", kText, "", kOptional, "", kAny, 0, "where to run"},
+    {"slurm", "time_limit", kQuantity, "h", kOptional, "", kPositive, 0, "longest run"},
+    {"jobset", "namespace", kText, "", kOptional, "", kAny, 0, "Kubernetes namespace"},
+    {"jobset", "queue", kText, "", kOptional, "", kAny, 0, "Kueue queue"},
+    {"jobset", "image", kText, "", kOptional, "", kAny, 0, "container image, with its digest"},
+    {"ssh", "user", kText, "", kOptional, "", kAny, 0, "account on the nodes"},
 
     {"data", "text", kTextList, "", kRequired, "", kAny, 0, "UTF-8 text files, read as bytes"},
 
@@ -133,7 +177,7 @@ bool MayContain(absl::string_view parent, const KindSchema& child) {
 std::vector<std::string> AttributeNames(absl::string_view kind) {
   std::vector<std::string> names;
   for (const AttributeSchema& attribute : kAttributes) {
-    if (kind == attribute.kind) names.push_back(attribute.name);
+    if (kind == attribute.kind && absl::string_view(attribute.name) != "*") names.push_back(attribute.name);
   }
   for (const KindSchema& child : kKinds) {
     if (MayContain(kind, child)) names.push_back(child.name);
@@ -147,6 +191,20 @@ std::vector<std::string> KindNames() {
   return names;
 }
 
-std::vector<std::string> EnumWords(const AttributeSchema& attribute) { return absl::StrSplit(attribute.unit, '|'); }
+std::vector<std::string> EnumWords(const AttributeSchema& attribute) {
+  const bool is_enum = attribute.type == ValueType::kEnum || attribute.type == ValueType::kEnumList;
+  return is_enum ? absl::StrSplit(attribute.unit, '|') : std::vector<std::string>();
+}
+
+std::vector<std::string> EnumTypeWords(absl::string_view name) {
+  for (const AttributeSchema& attribute : kAttributes) {
+    if (name == attribute.name && !EnumWords(attribute).empty()) return EnumWords(attribute);
+  }
+  return {};
+}
+
+std::vector<std::string> LabelWords(const KindSchema& kind) {
+  return absl::StrSplit(kind.labels, '|', absl::SkipEmpty());
+}
 
 }  // namespace sail

@@ -230,6 +230,16 @@ Unit KnownUnit(absl::string_view spelling) {
 
 bool IsUnitWord(absl::string_view word) { return FindRow(word) != nullptr; }
 
+std::vector<UnitWord> UnitWords() {
+  std::vector<UnitWord> words;
+  for (const UnitRow& row : kUnits) {
+    words.push_back({row.word, row.singular != nullptr ? row.singular : "", row.meaning, UnitOfRow(row)});
+  }
+  return words;
+}
+
+std::vector<std::string> ReservedUnitWords() { return {std::begin(kReserved), std::end(kReserved)}; }
+
 std::string BaseSpelling(const Dimension& dimension) {
   static constexpr const char* kPlural[] = {"B",       "s",      "USD",    "FLOP",   "GPUs",   "nodes", "iters",
                                             "samples", "tokens", "layers", "stages", "params", "work"};

@@ -55,6 +55,16 @@ Unit KnownUnit(absl::string_view spelling);
 
 bool IsUnitWord(absl::string_view word);
 
+// A row of the table, for documentation and completion.
+struct UnitWord {
+  std::string word;
+  std::string singular;  // of a count, else empty
+  std::string meaning;   // "gigabits per second"
+  Unit unit;
+};
+std::vector<UnitWord> UnitWords();
+std::vector<std::string> ReservedUnitWords();  // known, but not supported: SAIL0209
+
 // "a bandwidth", "a price", "a plain number", else the unit: "USD/iter".
 std::string Describe(const Dimension& dimension);
 // The base units of a dimension: "B/s", "iters/s", "" for a number.

@@ -3,7 +3,8 @@
 //   bundle.json            problem, plan, prediction, limits, rank table, file list with sha256
 //   data/tokens.bin        the text as little-endian uint16 tokens (one per byte)
 //   nodes/<node>/env       KEY=VALUE, sorted        nodes/<node>/launch.sh
-//   MANIFEST.sha256        "<sha256>  <path>" of every other file, sorted; written last, so a directory without it is an
+//   MANIFEST.sha256        "<sha256>  <path>" of every other file, sorted; written last, so a directory without it is
+//   an
 //                          interrupted write
 //
 // No host names, no time stamps, no absolute paths of the building machine. Readers check the version and every hash
@@ -40,8 +41,8 @@ struct Bundle {
 std::string NodeName(const ir::Cluster& cluster, ir::PoolId pool, int node);
 
 // Refuses plans that fail VerifyPlanStructure, jobs without data, models that the runtime does not train.
-// Writes into a temporary directory beside `directory` and renames it; an existing bundle with equal bytes is left alone,
-// any other existing directory is an error unless it is a bundle (then replaced).
+// Writes into a temporary directory beside `directory` and renames it; an existing bundle with equal bytes is left
+// alone, any other existing directory is an error unless it is a bundle (then replaced).
 absl::Status WriteBundle(const Bundle& bundle, const std::string& directory);
 // FailedPrecondition (exit code 6) naming the file for a missing or mismatching hash; InvalidArgument for other faults.
 absl::StatusOr<Bundle> ReadBundle(const std::string& directory);

@@ -1,6 +1,7 @@
 #include "runtime/bundle/trainable.h"
 
 #include "absl/strings/str_cat.h"
+#include "compiler/ir/names.h"
 
 namespace sail::rt {
 
@@ -8,14 +9,20 @@ absl::Status CheckTrainable(const ir::Model& model, ir::Precision precision) {
   const auto refuse = [&](absl::string_view reason) {
     return absl::InvalidArgumentError(absl::StrCat("sailrun cannot train model '", model.name, "': ", reason));
   };
+  if (model.family != ir::ModelFamily::kGpt) {
+    return refuse(absl::StrCat("family = ", ir::NameOf(ir::kModelFamilies, model.family),
+                               " can be planned and simulated; only family = gpt is implemented"));
+  }
   if (model.norm == ir::NormPlacement::kPost) return refuse("norm = post; only norm = pre is implemented");
   if (model.embedding_width != model.hidden) {
     return refuse(absl::StrCat("embedding_width = ", model.embedding_width, " differs from hidden = ", model.hidden,
                                "; the projections between them are not implemented"));
   }
-  if (model.position_rows < model.seq_len) {
-    return refuse(absl::StrCat("position_rows = ", model.position_rows, " are fewer than the ", model.seq_len,
-                               " tokens of a sample"));
+  // Token i has row i of the table, or row i + 2 (OPT). A larger table does not say which of its rows are used.
+  if (model.position_rows != model.seq_len && model.position_rows != model.seq_len + kOptPositionOffset) {
+    return refuse(absl::StrCat("position_rows = ", model.position_rows, " with seq_len = ", model.seq_len,
+                               "; only tables of seq_len rows, or ", kOptPositionOffset,
+                               " more as in OPT, are implemented"));
   }
   if (model.heads < 1 || model.hidden % model.heads != 0) {
     return refuse(absl::StrCat("hidden = ", model.hidden, " does not divide into ", model.heads, " heads"));

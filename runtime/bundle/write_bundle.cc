@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -84,15 +83,11 @@ absl::Status CheckReplaceable(const std::string& directory) {
   return absl::OkStatus();
 }
 
-absl::Status ErrnoStatus(absl::string_view action, absl::string_view path) {
-  return absl::UnavailableError(absl::StrCat("cannot ", action, " '", path, "': ", std::strerror(errno)));
-}
-
 absl::Status SyncDirectory(const std::string& directory) {
   const int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return ErrnoStatus("open", directory);
+  if (fd < 0) return ErrnoStatus(errno, "open", directory);
   const bool synced = fsync(fd) == 0;
-  const absl::Status status = synced ? absl::OkStatus() : ErrnoStatus("write", directory);
+  const absl::Status status = synced ? absl::OkStatus() : ErrnoStatus(errno, "write", directory);
   close(fd);
   return status;
 }
@@ -108,7 +103,7 @@ absl::Status WriteFiles(const std::string& directory, const Files& files) {
     if (error) return absl::UnavailableError(absl::StrCat("cannot create '", folder, "': ", error.message()));
     for (std::string up = folder; up != directory; up = DirectoryOf(up)) folders.insert(up);
     SAIL_RETURN_IF_ERROR(WriteFileAtomically(full, contents));
-    if (fs::path(path).extension() == ".sh" && chmod(full.c_str(), 0755) != 0) return ErrnoStatus("write", full);
+    if (fs::path(path).extension() == ".sh" && chmod(full.c_str(), 0755) != 0) return ErrnoStatus(errno, "write", full);
     return absl::OkStatus();
   };
   const std::string manifest(kManifest);
@@ -120,19 +115,55 @@ absl::Status WriteFiles(const std::string& directory, const Files& files) {
   return absl::OkStatus();
 }
 
-// Puts `fresh` in the place of `directory`. The old bundle, if any, is moved aside first and back if that fails.
-absl::Status MoveIntoPlace(const std::string& fresh, const std::string& directory, bool replace) {
-  const std::string old = fresh + ".old";
-  if (replace && std::rename(directory.c_str(), old.c_str()) != 0) return ErrnoStatus("replace", directory);
-  if (std::rename(fresh.c_str(), directory.c_str()) != 0) {
-    const absl::Status status = ErrnoStatus("write", directory);
-    if (replace) std::rename(old.c_str(), directory.c_str());
-    return status;
+enum class Present { kNothing, kSameBundle, kOtherBundle };
+
+// What lies at `target`. AlreadyExists if it may not be replaced. Another process may be building to the same place:
+// what it moved while we looked is looked at again.
+absl::StatusOr<Present> Inspect(const std::string& target, const Files& files) {
+  const auto id = [&] {
+    struct stat info;
+    return lstat(target.c_str(), &info) == 0 ? info.st_ino : 0;
+  };
+  for (ino_t before = id();;) {
+    if (before == 0) return Present::kNothing;
+    if (HoldsExactly(target, files)) return Present::kSameBundle;
+    const absl::Status status = CheckReplaceable(target);
+    if (status.ok()) return Present::kOtherBundle;
+    const ino_t after = id();
+    if (after == before) return status;
+    before = after;
   }
+}
+
+// Puts `fresh` in the place of `target`, unless another process has put the same bundle there by now; `fresh` is then
+// left. An old bundle is moved aside first. If another process is quicker between the two renames, its bundle is the
+// old one of the next attempt.
+absl::Status MoveIntoPlace(const std::string& fresh, const std::string& target, const Files& files) {
+  constexpr int kAttempts = 100;  // each one lost is a whole bundle that another process has written meanwhile
+  const std::string old = fresh + ".old";
   std::error_code ignored;
-  if (replace) fs::remove_all(old, ignored);
-  const std::string parent = DirectoryOf(directory);
-  return SyncDirectory(parent.empty() ? "." : parent);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    SAIL_ASSIGN_OR_RETURN(const Present present, Inspect(target, files));
+    if (present == Present::kSameBundle) return absl::OkStatus();
+    const bool replace = present == Present::kOtherBundle;
+    if (replace && std::rename(target.c_str(), old.c_str()) != 0) {
+      if (errno == ENOENT) continue;
+      return ErrnoStatus(errno, "replace", target);
+    }
+    if (std::rename(fresh.c_str(), target.c_str()) == 0) {
+      if (replace) fs::remove_all(old, ignored);
+      const std::string parent = DirectoryOf(target);
+      return SyncDirectory(parent.empty() ? "." : parent);
+    }
+    const int error = errno;
+    if (error == ENOTEMPTY || error == EEXIST) {
+      if (replace) fs::remove_all(old, ignored);
+      continue;
+    }
+    if (replace) std::rename(old.c_str(), target.c_str());
+    return ErrnoStatus(error, "write", target);
+  }
+  return absl::UnavailableError(absl::StrCat("another process keeps writing to '", target, "'"));
 }
 
 }  // namespace
@@ -142,19 +173,18 @@ absl::Status WriteBundle(const Bundle& bundle, const std::string& directory) {
   const std::string folded = JoinPath(directory, "");
   const std::string target = folded.empty() ? "." : folded;
   const Files files = RenderFiles(bundle);
-  std::error_code ignored;
-  const bool exists = fs::exists(fs::symlink_status(target, ignored));
-  if (exists && HoldsExactly(target, files)) return absl::OkStatus();
-  if (exists) SAIL_RETURN_IF_ERROR(CheckReplaceable(target));
+  SAIL_ASSIGN_OR_RETURN(const Present present, Inspect(target, files));
+  if (present == Present::kSameBundle) return absl::OkStatus();
 
   std::string fresh = absl::StrCat(target, ".XXXXXX");
-  if (mkdtemp(fresh.data()) == nullptr) return ErrnoStatus("write", target);
+  if (mkdtemp(fresh.data()) == nullptr) return ErrnoStatus(errno, "write", target);
   const mode_t mask = umask(0);
   umask(mask);
   chmod(fresh.c_str(), 0777 & ~mask);  // mkdtemp creates 0700
   absl::Status status = WriteFiles(fresh, files);
-  if (status.ok()) status = MoveIntoPlace(fresh, target, exists);
-  if (!status.ok()) fs::remove_all(fresh, ignored);
+  if (status.ok()) status = MoveIntoPlace(fresh, target, files);
+  std::error_code ignored;
+  fs::remove_all(fresh, ignored);  // nothing is there after a move
   return Annotate(status, absl::StrCat("writing bundle '", target, "'"));
 }
 

@@ -1,16 +1,14 @@
 #include "runtime/elastic/agent.h"
 
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "compiler/base/file_system.h"
 #include "compiler/base/status_macros.h"
 #include "runtime/bundle/nodes.h"
@@ -20,7 +18,9 @@
 #include "runtime/elastic/exit_code.h"
 #include "runtime/elastic/log_tail.h"
 #include "runtime/elastic/process.h"
+#include "runtime/elastic/run_directory.h"
 #include "runtime/elastic/stop_signals.h"
+#include "runtime/elastic/watchdog.h"
 
 namespace sail::rt {
 namespace {
@@ -32,16 +32,7 @@ struct Worker {
   bool reported_exit = false;
 };
 
-// A store operation has no deadline of its own when the controller's machine goes silent; the alarm clock is that
-// deadline. Ending this process ends its workers (process.h).
-void EndAfterSilence(Seconds deadline) {
-  std::signal(SIGALRM, [](int) {
-    constexpr char kText[] = "error: the controller's store does not answer\n";
-    (void)!write(STDERR_FILENO, kText, sizeof(kText) - 1);
-    _exit(kExitEnvironment);
-  });
-  alarm(static_cast<unsigned>(std::ceil(deadline.value())));
-}
+constexpr char kStoreIsSilent[] = "error: the controller's store does not answer\n";
 
 class Agent {
  public:
@@ -150,7 +141,7 @@ absl::Status Agent::Watch() {
   SAIL_RETURN_IF_ERROR(Report());
   Clock::time_point last_report = Clock::now(), next_visit = Clock::now();
   while (!Done()) {
-    EndAfterSilence(limits_.collective_timeout);
+    EndAfterSilence(limits_.collective_timeout, kStoreIsSilent);
     WaitForNews();
     const bool urgent = Collect();
     if (StopSignal() != 0) StopWorkers();
@@ -183,15 +174,21 @@ int RunAgent(const AgentOptions& options) {
   const std::vector<Node> nodes = NodesOf(bundle->problem.cluster, ir::Placement(bundle->plan));
   const auto node = std::find_if(nodes.begin(), nodes.end(), [&](const Node& n) { return n.name == options.node; });
   if (node == nodes.end()) {
-    return Fail(absl::NotFoundError(absl::StrCat("the plan has no node '", options.node, "'")), kExitUsage);
+    const auto name = [](std::string* out, const Node& n) { absl::StrAppend(out, n.name); };
+    return Fail(absl::NotFoundError(absl::StrCat("the plan has no node '", options.node, "'; its nodes are ",
+                                                 absl::StrJoin(nodes, ", ", name))),
+                kExitUsage);
   }
-  std::error_code error;
-  std::filesystem::create_directories(options.log_directory, error);  // a failure shows when the logs are opened
-  EndAfterSilence(bundle->limits.rendezvous_timeout + bundle->limits.collective_timeout);
+  absl::Status status = OpenRunDirectory(options.log_directory, options.bundle);
+  if (!status.ok()) return Fail(status, kExitEnvironment);
+  const absl::StatusOr<LockFile> lock =
+      LockFile::Take(JoinPath(options.log_directory, absl::StrCat("agent-", options.node, ".lock")));
+  if (!lock.ok()) return Fail(lock.status(), kExitEnvironment);
+  EndAfterSilence(bundle->limits.rendezvous_timeout + bundle->limits.collective_timeout, kStoreIsSilent);
   absl::StatusOr<ControlStore> store = ControlStore::Connect(options.store, bundle->limits.rendezvous_timeout);
   if (!store.ok()) return Fail(store.status(), kExitEnvironment);
   Agent agent(options, *bundle, *std::move(store));
-  absl::Status status = agent.ClaimNode();
+  status = agent.ClaimNode();
   if (status.ok()) status = agent.StartWorkers(node->ranks);
   if (status.ok()) status = agent.Watch();
   if (!status.ok()) return Fail(status, kExitEnvironment);

@@ -10,12 +10,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "compiler/base/file_system.h"
 #include "compiler/base/status_macros.h"
 #include "runtime/elastic/agent.h"
 #include "runtime/elastic/control_store.h"
 #include "runtime/elastic/controller.h"
 #include "runtime/elastic/exit_code.h"
+#include "runtime/elastic/run_directory.h"
+#include "runtime/elastic/standard_output.h"
 
 namespace sail::rt {
 namespace {
@@ -30,7 +31,8 @@ Trains what a bundle describes. The first form runs every node of the plan on th
 for agents that nodes/<node>/launch.sh starts on the machines of the plan; `agent` starts one worker per GPU.
 
   --metrics FILE     metrics of every step, one JSON object a line (default: BUNDLE.run/metrics.jsonl);
-                     the logs of agents and ranks lie in the same directory
+                     the logs of agents and ranks lie in the same directory, which must exist (BUNDLE.run is
+                     created) and which one run at a time can use
   --steps N          train N steps instead of the job's number
   --port PORT        port of the store (default: any free one)
   --node NAME        the node to run, as in the bundle
@@ -41,7 +43,8 @@ for agents that nodes/<node>/launch.sh starts on the machines of the plan; `agen
   --help             this text
 
 exit codes: 0 done, 2 usage, 6 bundle corrupt or of another version, 7 a rank failed or files, ports or processes
-did, 70 internal error, 130 and 143 stopped by SIGINT and SIGTERM
+did, 70 internal error, 129, 130 and 143 stopped by SIGHUP, SIGINT and SIGTERM. A run whose standard output cannot
+be written trains to its end, for the metrics are in their file, and then exits with 7.
 )";
 
 const std::set<std::string> kControllerFlags = {"--metrics", "--steps", "--port", "-q"};
@@ -107,8 +110,6 @@ absl::StatusOr<int64_t> Number(const Arguments& arguments, const std::string& fl
   return value;
 }
 
-std::string RunDirectory(const Arguments& arguments) { return absl::StrCat(JoinPath(arguments.bundle, ""), ".run"); }
-
 constexpr int64_t kMaxSteps = int64_t{1} << 53;
 
 absl::StatusOr<int> Dispatch(const Arguments& arguments, const TrainFunction& train) {
@@ -117,7 +118,7 @@ absl::StatusOr<int> Dispatch(const Arguments& arguments, const TrainFunction& tr
     SAIL_ASSIGN_OR_RETURN(options.node, Required(arguments, "--node"));
     SAIL_ASSIGN_OR_RETURN(const std::string store, Required(arguments, "--store"));
     SAIL_ASSIGN_OR_RETURN(options.store, ParseStoreAddress(store));
-    options.log_directory = Optional(arguments, "--logs", RunDirectory(arguments));
+    options.log_directory = Optional(arguments, "--logs", RunDirectory(arguments.bundle));
     return RunAgent(options);
   }
   if (arguments.command == "worker") {
@@ -132,7 +133,7 @@ absl::StatusOr<int> Dispatch(const Arguments& arguments, const TrainFunction& tr
   SAIL_ASSIGN_OR_RETURN(const int64_t steps, Number(arguments, "--steps", 0, 1, kMaxSteps));
   SAIL_ASSIGN_OR_RETURN(const int64_t port, Number(arguments, "--port", 0, 1, 65535));
   return RunController({.bundle = arguments.bundle,
-                        .metrics = Optional(arguments, "--metrics", RunDirectory(arguments) + "/metrics.jsonl"),
+                        .metrics = Optional(arguments, "--metrics", RunDirectory(arguments.bundle) + "/metrics.jsonl"),
                         .steps = steps,
                         .port = static_cast<int>(port),
                         .verbosity = arguments.flags.contains("-q") ? Verbosity::kSummaryOnly : Verbosity::kProgress,
@@ -142,11 +143,14 @@ absl::StatusOr<int> Dispatch(const Arguments& arguments, const TrainFunction& tr
 }  // namespace
 
 int SailrunMain(int argc, char** argv, const TrainFunction& train) {
+  OccupyStandardDescriptors();
   const std::vector<std::string> words(argv + 1, argv + argc);
   for (const std::string& word : words) {
     if (word == "--help" || word == "-h") {
-      std::fputs(kHelp, stdout);
-      return kExitDone;
+      const absl::Status printed = WriteStandardOutput(kHelp);
+      if (printed.ok()) return kExitDone;
+      std::fprintf(stderr, "sailrun: error: %s\n", std::string(printed.message()).c_str());
+      return kExitEnvironment;
     }
   }
   const absl::StatusOr<Arguments> arguments = Split(words);

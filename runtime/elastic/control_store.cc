@@ -1,7 +1,13 @@
 #include "runtime/elastic/control_store.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -9,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "c10/util/Logging.h"
 #include "compiler/base/check.h"
+#include "compiler/base/file_system.h"
 #include "runtime/torch_boundary.h"
 #include "torch/csrc/distributed/c10d/TCPStore.hpp"
 
@@ -40,13 +47,37 @@ auto CallStore(const StoreAddress& address, absl::string_view action, Call call)
   return result;
 }
 
+bool ListensOn(int fd, int port) {
+  int listens = 0;
+  socklen_t size = sizeof(listens);
+  if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens == 0) return false;
+  sockaddr_storage address = {};
+  size = sizeof(address);
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return false;
+  // The port is at the same place in the addresses of both families.
+  return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port) == port;
+}
+
+// c10d keeps its listening socket to itself, so it is looked for among this process's descriptors.
+absl::Status BindToLoopback(int port) {
+  constexpr char kDevice[] = "lo";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    int fd = -1;
+    if (!absl::SimpleAtoi(entry.path().filename().string(), &fd) || !ListensOn(fd, port)) continue;
+    if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, kDevice, sizeof(kDevice)) == 0) return absl::OkStatus();
+    return ErrnoStatus(errno, "bind its socket to the loopback device");
+  }
+  return absl::InternalError("its socket is not found");
+}
+
 }  // namespace
 
 ControlStore::ControlStore(std::shared_ptr<c10d::TCPStore> store, StoreAddress address)
     : store_(std::move(store)), address_(std::move(address)) {}
 ControlStore::~ControlStore() = default;
 
-absl::StatusOr<ControlStore> ControlStore::Serve(int port) {
+absl::StatusOr<ControlStore> ControlStore::Serve(int port, StoreReach reach) {
   SilenceLibrary();
   c10d::TCPStoreOptions options;
   options.port = static_cast<uint16_t>(port);
@@ -56,7 +87,15 @@ absl::StatusOr<ControlStore> ControlStore::Serve(int port) {
   auto store =
       CallStore(address, "serve the store on", [&] { return std::make_shared<c10d::TCPStore>(address.host, options); });
   if (!store.ok()) return store.status();
-  return ControlStore(*store, {address.host, (*store)->getPort()});
+  const int served = (*store)->getPort();
+  if (reach == StoreReach::kThisMachine) {
+    const absl::Status status = BindToLoopback(served);
+    if (!status.ok()) {
+      std::fprintf(stderr, "sailrun: warning: other machines can reach the store on port %d: %s\n", served,
+                   std::string(status.message()).c_str());
+    }
+  }
+  return ControlStore(*store, {address.host, served});
 }
 
 absl::StatusOr<ControlStore> ControlStore::Connect(const StoreAddress& address, Seconds timeout) {

@@ -23,10 +23,15 @@ class TCPStore;
 
 namespace sail::rt {
 
+// Who can reach the store. It asks nobody who they are.
+enum class StoreReach { kThisMachine, kNetwork };
+
 class ControlStore {
  public:
-  // Opens the server on `port` (0: any free one) of all addresses of this machine.
-  static absl::StatusOr<ControlStore> Serve(int port);
+  // Opens the server on `port`, 0 for any free one. c10d listens on all addresses of this machine; kThisMachine then
+  // binds the listening socket to the loopback device, or prints a warning where the kernel does not allow that
+  // (before 5.7).
+  static absl::StatusOr<ControlStore> Serve(int port, StoreReach reach);
   // Connects to a server, retrying until `timeout` is over.
   static absl::StatusOr<ControlStore> Connect(const StoreAddress& address, Seconds timeout);
   ControlStore(ControlStore&&) = default;

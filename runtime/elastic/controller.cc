@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -20,7 +19,10 @@
 #include "runtime/elastic/first_cause.h"
 #include "runtime/elastic/log_tail.h"
 #include "runtime/elastic/process.h"
+#include "runtime/elastic/run_directory.h"
+#include "runtime/elastic/standard_output.h"
 #include "runtime/elastic/stop_signals.h"
+#include "runtime/elastic/watchdog.h"
 
 namespace sail::rt {
 namespace {
@@ -32,6 +34,8 @@ struct AgentState {
   int64_t reports = 0;  // read so far; 0: it has not joined
   Clock::time_point last_report;
 };
+
+constexpr char kSilence[] = "sailrun: error: the store or a disk does not answer\n";
 
 Cause EnvironmentCause(std::string message) {
   return {.message = std::move(message), .log_tail = "", .exit_code = kExitEnvironment, .certain = true};
@@ -46,7 +50,7 @@ class Controller {
   std::optional<Cause> Watch();
   // Ends whatever still runs; afterwards no local process is left.
   void Stop();
-  void PrintSummary();
+  absl::Status PrintSummary() { return progress_.PrintSummary(); }
 
  private:
   absl::Status StartAgent(AgentState& agent);
@@ -87,10 +91,9 @@ Controller::Controller(const ControllerOptions& options, const Bundle& bundle, C
 absl::Status Controller::Start() {
   SAIL_RETURN_IF_ERROR(progress_.Open(options_.metrics));
   if (options_.agents == AgentStart::kElsewhere) {
-    std::printf("store on port %d; run nodes/*/launch.sh with SAIL_STORE=<address of this machine>:%d\n",
-                store_.address().port, store_.address().port);
-    std::fflush(stdout);
-    return absl::OkStatus();
+    const int port = store_.address().port;
+    return WriteStandardOutput(absl::StrCat("store on port ", port, "; run nodes/*/launch.sh with ",
+                                            "SAIL_STORE=<address of this machine>:", port, "\n"));
   }
   for (AgentState& agent : agents_) SAIL_RETURN_IF_ERROR(StartAgent(agent));
   return absl::OkStatus();
@@ -222,6 +225,7 @@ std::optional<Cause> Controller::CurrentCause() {
 
 std::optional<Cause> Controller::Watch() {
   while (true) {
+    EndAfterSilence(bundle_.limits.collective_timeout, kSilence);
     if (const int signal = StopSignal()) {
       Cause cause = EnvironmentCause(absl::StrCat("stopped by ", SignalName(signal), "; last step ", LastStep()));
       cause.exit_code = kExitSignal + signal;
@@ -244,6 +248,7 @@ std::optional<Cause> Controller::Watch() {
 }
 
 void Controller::Stop() {
+  EndAfterSilence(bundle_.limits.stop_grace + Seconds(5), kSilence);
   (void)store_.Set("stop", "1");  // agents that cannot read it lose the store, which ends them too
   const Clock::time_point deadline = After(bundle_.limits.stop_grace + Seconds(1));
   while (Clock::now() < deadline) {
@@ -265,21 +270,24 @@ int64_t Controller::LastStep() const {
   return last;
 }
 
-void Controller::PrintSummary() {
-  std::printf("%s\n", progress_.Summary().c_str());
-  std::fflush(stdout);
-}
-
 int Fail(absl::string_view message, int exit_code) {
   std::fprintf(stderr, "sailrun: error: %s\n", std::string(message).c_str());
   return exit_code;
 }
 
-absl::Status CreateDirectory(const std::string& directory) {
-  std::error_code error;
-  if (!directory.empty()) std::filesystem::create_directories(directory, error);
-  if (!error) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("cannot create '", directory, "': ", error.message()));
+// Before anything is written: logs lie beside the metrics, wherever those are.
+absl::Status CheckMetricsPath(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write '", path, "': it is not a regular file"));
+}
+
+int FinishWell(Controller& controller, const ControllerOptions& options) {
+  EndNoMore();  // a paused terminal may keep the summary waiting
+  const absl::Status printed = controller.PrintSummary();
+  if (printed.ok()) return kExitDone;
+  return Fail(absl::StrCat(printed.message(), "; all steps are trained, see '", options.metrics, "'"),
+              StopSignal() == 0 ? kExitEnvironment : kExitSignal + StopSignal());
 }
 
 }  // namespace
@@ -289,24 +297,27 @@ int RunController(const ControllerOptions& options) {
   if (!bundle.ok()) return Fail(bundle.status().message(), BundleExitCode(bundle.status()));
   if (options.steps > 0) bundle->problem.job.steps = options.steps;
   CatchStopSignals();
-  absl::Status status = CreateDirectory(DirectoryOf(options.metrics));
+  EndAfterSilence(bundle->limits.rendezvous_timeout, kSilence);
+  const std::string directory = DirectoryOf(options.metrics);
+  absl::Status status = CheckMetricsPath(options.metrics);
+  if (status.ok()) status = OpenRunDirectory(directory, options.bundle);
   if (!status.ok()) return Fail(status.message(), kExitEnvironment);
-  absl::StatusOr<ControlStore> store = ControlStore::Serve(options.port);
+  const absl::StatusOr<LockFile> lock = LockFile::Take(JoinPath(directory, "controller.lock"));
+  if (!lock.ok()) return Fail(lock.status().message(), kExitEnvironment);
+  absl::StatusOr<ControlStore> store = ControlStore::Serve(
+      options.port, options.agents == AgentStart::kHere ? StoreReach::kThisMachine : StoreReach::kNetwork);
   if (!store.ok()) return Fail(store.status().message(), kExitEnvironment);
 
   Controller controller(options, *bundle, *std::move(store));
   status = controller.Start();
   std::optional<Cause> cause;
-  if (!status.ok()) {
-    cause = EnvironmentCause(std::string(status.message()));
-  } else {
+  if (status.ok() || StopSignal() != 0) {
     cause = controller.Watch();
+  } else {
+    cause = EnvironmentCause(std::string(status.message()));
   }
   controller.Stop();
-  if (!cause) {
-    controller.PrintSummary();
-    return kExitDone;
-  }
+  if (!cause) return FinishWell(controller, options);
   Fail(cause->message, cause->exit_code);
   if (!cause->log_tail.empty()) {
     std::fprintf(stderr, "  its log ends:\n    %s\n", absl::StrReplaceAll(cause->log_tail, {{"\n", "\n    "}}).c_str());

@@ -13,15 +13,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "compiler/base/file_system.h"
 
 extern char** environ;
 
 namespace sail::rt {
 namespace {
-
-absl::Status ErrnoStatus(absl::string_view action) {
-  return absl::UnavailableError(absl::StrCat("cannot ", action, ": ", std::strerror(errno)));
-}
 
 std::vector<char*> Pointers(std::vector<std::string>& strings) {
   std::vector<char*> pointers;
@@ -75,23 +72,23 @@ absl::StatusOr<Process> Process::Start(const ProcessOptions& options) {
   std::vector<std::string> environment = MergedEnvironment(options.environment);
   const std::vector<char*> argv = Pointers(arguments), envp = Pointers(environment);
   char program[PATH_MAX] = {};  // by its path, so that process lists show its name
-  if (readlink("/proc/self/exe", program, sizeof(program) - 1) < 0) return ErrnoStatus("find this executable");
+  if (readlink("/proc/self/exe", program, sizeof(program) - 1) < 0) return ErrnoStatus(errno, "find this executable");
 
   int stderr_fd = -1;
   if (!options.stderr_file.empty()) {
     stderr_fd = open(options.stderr_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (stderr_fd < 0) return ErrnoStatus(absl::StrCat("write '", options.stderr_file, "'"));
+    if (stderr_fd < 0) return ErrnoStatus(errno, "write", options.stderr_file);
   }
   int pipe_fds[2] = {-1, -1};
   if (options.capture_stdout && pipe2(pipe_fds, O_CLOEXEC) != 0) {
-    const absl::Status status = ErrnoStatus("create a pipe");  // before close() changes errno
+    const absl::Status status = ErrnoStatus(errno, "create a pipe");  // before close() changes errno
     if (stderr_fd >= 0) close(stderr_fd);
     return status;
   }
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) ExecuteChild(parent, pipe_fds[1], stderr_fd, program, argv.data(), envp.data());
-  const absl::Status status = pid < 0 ? ErrnoStatus("start a process") : absl::OkStatus();
+  const absl::Status status = pid < 0 ? ErrnoStatus(errno, "start a process") : absl::OkStatus();
   if (stderr_fd >= 0) close(stderr_fd);
   if (pipe_fds[1] >= 0) close(pipe_fds[1]);
   if (!status.ok()) {

@@ -34,7 +34,7 @@ std::string SignalName(int signal);  // "SIGKILL"
 // One child, in a process group of its own, so that a terminal's Ctrl-C reaches only the controller.
 class Process {
  public:
-  // Unavailable with the reason if the child cannot be started or its stderr file cannot be written.
+  // Unavailable or NotFound with the reason if the child cannot be started or its stderr file cannot be written.
   static absl::StatusOr<Process> Start(const ProcessOptions& options);
   Process(Process&& other) noexcept;
   Process& operator=(Process&&) = delete;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "compiler/base/json.h"
 #include "compiler/base/status_macros.h"
+#include "runtime/elastic/standard_output.h"
 
 namespace sail::rt {
 
@@ -41,7 +42,8 @@ absl::Status Progress::Step(const StepResult& step) {
   SAIL_RETURN_IF_ERROR(WriteLine(line.dump()));
   const int64_t every = std::max<int64_t>(1, steps_ / 20);
   const bool due = terminal_ || step.step == 1 || step.step == steps_ || step.step % every == 0;
-  if (verbosity_ == Verbosity::kProgress && due) Show(step);
+  // A paused terminal must not pause the run: it misses this line.
+  if (verbosity_ == Verbosity::kProgress && due && StandardOutputIsReady()) Show(step);
   return absl::OkStatus();
 }
 
@@ -51,15 +53,23 @@ void Progress::Show(const StepResult& step) {
       "step %d/%d  loss %.4f  %.1f samples/s  %.0f tokens/s  %.4f s/iteration (predicted %.4f)", step.step, steps_,
       step.loss, samples_per_s, samples_per_s * static_cast<double>(bundle_.problem.model.seq_len), step.seconds,
       bundle_.predicted_iteration.value());
-  std::printf(terminal_ ? "\r\033[K%s" : "%s\n", line.c_str());
-  std::fflush(stdout);
+  Print(terminal_ ? absl::StrCat("\r\033[K", line) : absl::StrCat(line, "\n"));
   line_open_ = terminal_;
 }
 
+void Progress::Print(absl::string_view text) {
+  if (output_.ok()) output_ = WriteStandardOutput(text);
+}
+
 void Progress::EndLine() {
-  if (line_open_) std::printf("\n");
+  if (!line_open_ || !StandardOutputIsReady()) return;
+  Print("\n");
   line_open_ = false;
-  std::fflush(stdout);
+}
+
+absl::Status Progress::PrintSummary() {
+  Print(absl::StrCat(line_open_ ? "\n" : "", Summary(), "\n"));
+  return output_;
 }
 
 std::string Progress::Summary() const {

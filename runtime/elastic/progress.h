@@ -4,12 +4,12 @@
 // "samples_per_s","tokens_per_s"}; a loss that is not finite is null.
 #pragma once
 
-#include <cstdio>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "runtime/bundle/bundle.h"
 #include "runtime/engine/trainer.h"
 
@@ -25,14 +25,18 @@ class Progress {
   absl::Status Open(const std::string& metrics_path);
   // Unavailable if the metrics cannot be written (a full disk).
   absl::Status Step(const StepResult& step);
-  // Ends an overwritten progress line.
+  // Ends an overwritten progress line, unless the terminal is paused.
   void EndLine();
+  // Waits while the terminal is paused. Unavailable if standard output could not be written, now or before: the run
+  // goes on without it.
+  absl::Status PrintSummary();
   // "20 steps: loss 5.54 -> 2.31 (42 % of the first), 0.123 s/iteration, predicted 0.110 s (1.12x)".
   // The measured time is the median without the first tenth of the steps, which warm up caches.
   std::string Summary() const;
 
  private:
   void Show(const StepResult& step);
+  void Print(absl::string_view text);
   absl::Status WriteLine(const std::string& line);
 
   const Bundle& bundle_;
@@ -40,6 +44,7 @@ class Progress {
   const Verbosity verbosity_;
   const bool terminal_;  // overwrite one line; otherwise about twenty lines per run
   bool line_open_ = false;
+  absl::Status output_;  // the first failure of standard output
   std::string metrics_path_;
   std::ofstream metrics_;
   std::vector<StepResult> results_;

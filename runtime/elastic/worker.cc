@@ -1,8 +1,5 @@
 #include "runtime/elastic/worker.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
 
 #include "absl/strings/numbers.h"
@@ -11,30 +8,18 @@
 #include "runtime/elastic/control_store.h"
 #include "runtime/elastic/events.h"
 #include "runtime/elastic/exit_code.h"
+#include "runtime/elastic/standard_output.h"
 
 namespace sail::rt {
 namespace {
 
-// Straight to the descriptor: a message is with the agent before the next step can kill this process.
+// Unbuffered: a message is with the agent before the next step can kill this process.
 absl::Status Say(const WorkerMessage& message) {
-  const std::string text = PrintWorkerMessage(message);
-  absl::string_view rest = text;
-  while (!rest.empty()) {
-    const ssize_t written = write(STDOUT_FILENO, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return absl::UnavailableError("the agent no longer reads this worker's messages");
-    rest.remove_prefix(static_cast<size_t>(written));
-  }
-  return absl::OkStatus();
+  if (WriteStandardOutput(PrintWorkerMessage(message)).ok()) return absl::OkStatus();
+  return absl::UnavailableError("the agent no longer reads this worker's messages");
 }
 
-absl::Status Run(const WorkerOptions& options, const TrainFunction& train) {
-  SAIL_ASSIGN_OR_RETURN(Bundle bundle, ReadBundle(options.bundle));
-  const int ranks = ir::Placement(bundle.plan).rank_count();
-  if (options.rank.index() < 0 || options.rank.index() >= ranks) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("rank ", options.rank.index(), " does not exist, the plan has ", ranks));
-  }
+absl::Status Run(const WorkerOptions& options, Bundle& bundle, const TrainFunction& train) {
   {
     SAIL_ASSIGN_OR_RETURN(ControlStore store, ControlStore::Connect(options.store, bundle.limits.rendezvous_timeout));
     SAIL_RETURN_IF_ERROR(store.Set(absl::StrCat("present/", options.rank.index()), "1"));
@@ -47,15 +32,26 @@ absl::Status Run(const WorkerOptions& options, const TrainFunction& train) {
   return train(bundle, options.rank, options.store, [](const StepResult& step) { return Say(step); });
 }
 
-}  // namespace
-
-int RunWorker(const WorkerOptions& options, const TrainFunction& train) {
-  const absl::Status status = Run(options, train);
-  if (status.ok()) return kExitDone;
+int Fail(const absl::Status& status, int exit_code) {
   std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
   const absl::Status said = Say(status);
   if (!said.ok()) std::fprintf(stderr, "error: %s\n", std::string(said.message()).c_str());
-  return kExitEnvironment;
+  return exit_code;
+}
+
+}  // namespace
+
+int RunWorker(const WorkerOptions& options, const TrainFunction& train) {
+  absl::StatusOr<Bundle> bundle = ReadBundle(options.bundle);
+  if (!bundle.ok()) return Fail(bundle.status(), BundleExitCode(bundle.status()));
+  const int ranks = ir::Placement(bundle->plan).rank_count();
+  if (options.rank.index() >= ranks) {
+    std::fprintf(stderr, "error: --rank: the bundle has no rank %d; its ranks are 0 to %d\n", options.rank.index(),
+                 ranks - 1);
+    return kExitUsage;
+  }
+  const absl::Status status = Run(options, *bundle, train);
+  return status.ok() ? kExitDone : Fail(status, kExitEnvironment);
 }
 
 }  // namespace sail::rt

@@ -19,7 +19,7 @@ struct WorkerOptions {
 };
 
 // Joins the run, waits until every rank has joined, trains as many steps as the controller says. Returns the exit code:
-// 0, or 7 after an error message.
+// 0, 2 for a rank that the bundle does not have, or 6 or 7 after an error message.
 int RunWorker(const WorkerOptions& options, const TrainFunction& train);
 
 }  // namespace sail::rt

@@ -6,28 +6,12 @@
 #include "ATen/Parallel.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/base/status_macros.h"
-#include "runtime/bundle/trainable.h"
 #include "runtime/comm/gloo_communicator.h"
 #include "runtime/engine/rank_trainer.h"
 #include "runtime/torch_boundary.h"
 
 namespace sail::rt {
 namespace {
-
-absl::Status CheckBundle(const Bundle& bundle) {
-  const ir::Model& model = bundle.problem.model;
-  SAIL_RETURN_IF_ERROR(CheckTrainable(model, bundle.problem.job.precision));
-  if (static_cast<int64_t>(bundle.tokens.size()) <= model.seq_len) {
-    return absl::InvalidArgumentError(absl::StrCat("the text has ", bundle.tokens.size(), " tokens; a sample needs ",
-                                                   model.seq_len, " and the one after them"));
-  }
-  if (GlobalBatch(bundle.plan) != bundle.problem.job.global_batch) {
-    return absl::InvalidArgumentError(absl::StrCat("the plan trains ", GlobalBatch(bundle.plan),
-                                                   " samples per iteration, the job ",
-                                                   bundle.problem.job.global_batch));
-  }
-  return absl::OkStatus();
-}
 
 absl::Status Train(const Bundle& bundle, ir::Rank rank, const ConnectGroup& connect,
                    const std::function<absl::Status(const StepResult&)>& on_step) {
@@ -46,7 +30,6 @@ absl::Status Train(const Bundle& bundle, ir::Rank rank, const ConnectGroup& conn
 
 absl::Status TrainRank(const Bundle& bundle, ir::Rank rank, const StoreAddress& store,
                        const std::function<absl::Status(const StepResult&)>& on_step) {
-  SAIL_RETURN_IF_ERROR(CheckBundle(bundle));
   ConnectGroup connect;  // stays empty for a rank that has no peers
   if (ir::Placement(bundle.plan).rank_count() > 1) {
     SAIL_ASSIGN_OR_RETURN(const GlooNetwork network,

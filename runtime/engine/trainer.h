@@ -23,9 +23,10 @@ struct StepResult {
   int64_t samples = 0;
 };
 
-// Trains `bundle.problem.job.steps` steps as `rank`. `on_step` is called on this thread after each step; a failed
-// status from it ends the run. Blocks until done. Every wait has a deadline from bundle.limits. Unavailable: a peer
-// vanished or timed out (a consequence, not a cause). Other codes: this rank's own fault.
+// Trains `bundle.problem.job.steps` steps as `rank` of a bundle that ReadBundle returned: no fault of it is looked for.
+// `on_step` is called on this thread after each step; a failed status from it ends the run. Blocks until done. Every
+// wait has a deadline from bundle.limits. Unavailable: a peer vanished or timed out (a consequence, not a cause). Other
+// codes: this rank's own fault.
 absl::Status TrainRank(const Bundle& bundle, ir::Rank rank, const StoreAddress& store,
                        const std::function<absl::Status(const StepResult&)>& on_step);
 

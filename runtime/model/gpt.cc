@@ -59,7 +59,8 @@ at::Tensor GptStage::Embed(const at::Tensor& tokens) const {
   const at::Tensor elsewhere = row.lt(0).logical_or_(row.ge(table.value.size(0)));
   const at::Tensor words =
       at::embedding(table.value, row.masked_fill(elsewhere, 0)).masked_fill(elsewhere.unsqueeze(2), 0);
-  // Position i has row i of the last seq_len rows: OPT leaves two rows before them unused.
+  // A table that is longer than the samples is OPT's, which leaves its first rows unused (runtime/bundle/trainable.h
+  // admits no other).
   const at::Tensor positions = Value("wpe.weight").narrow(0, model_.position_rows - model_.seq_len, model_.seq_len);
   return SumOverGroup(words, group_).add(positions.unsqueeze(1));
 }

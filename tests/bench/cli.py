@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Process time and peak memory of sailc on the two examples.
+"""Process time and peak memory of sailc on the two examples and on generated specifications.
 
 usage: cli.py SAILC
 """
@@ -9,6 +9,8 @@ import statistics
 import sys
 import tempfile
 import time
+
+from large_spec import large_spec
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
@@ -42,6 +44,10 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         plan = os.path.join(scratch, "out.sailplan")
         report("sailc check 01_laptop", [sailc, "check", laptop], 20)
+        for lines, repetitions in (1_000, 10), (10_000, 5), (100_000, 1):
+            spec = os.path.join(scratch, f"{lines}.sail")
+            pathlib.Path(spec).write_text(large_spec(lines))
+            report(f"sailc check of {lines} lines", [sailc, "check", spec], repetitions)
         report("sailc plan 01_laptop", [sailc, "plan", laptop, "-o", plan], 5)
         report("sailc plan 02_mixed_cluster (128 A100 + 384 V100, Neo-2.7B)", [sailc, "plan", mixed, "-o", plan], 5)
 

@@ -1,5 +1,9 @@
 // sailrun's processes under faults: every run ends in time, with one error that names the cause, the right exit code,
 // and no process left behind.
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +52,7 @@ class ProcessTest : public ::testing::Test {
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     root_ = pattern;
     bundle_ = root_ + "/bundle";
+    fs::create_directory(root_ + "/run");
     metrics_ = root_ + "/run/metrics.jsonl";
     Bundle bundle = test::TinyBundle();
     bundle.limits.rendezvous_timeout = Seconds(30);
@@ -60,10 +65,10 @@ class ProcessTest : public ::testing::Test {
   }
 
   // Rank 0 on node fast-0, rank 1 on node slow-0; a job without end.
-  void WriteWith(Bundle bundle) {
+  void WriteWith(Bundle bundle, Seconds collective_timeout = Seconds(2)) {
     bundle.plan.pipelines[0].stages[0].group.gpus = {0};
     bundle.problem.job.steps = 1'000'000;
-    bundle.limits.collective_timeout = Seconds(2);
+    bundle.limits.collective_timeout = collective_timeout;
     bundle.limits.stop_grace = Seconds(1);
     ASSERT_EQ(WriteBundle(bundle, bundle_), absl::OkStatus());
   }
@@ -92,7 +97,7 @@ class ProcessTest : public ::testing::Test {
   }
 
   // The exit code, 128 + signal, or -1 if the process still runs after `patience`.
-  int Wait(pid_t pid, std::chrono::seconds patience) {
+  int Wait(pid_t pid, std::chrono::milliseconds patience) {
     const auto deadline = Clock::now() + patience;
     while (Clock::now() < deadline) {
       int status = 0;
@@ -137,6 +142,13 @@ class ProcessTest : public ::testing::Test {
   std::vector<std::string> Metrics() { return absl::StrSplit(ReadAll(metrics_), '\n', absl::SkipEmpty()); }
   void AwaitSteps(size_t steps) {
     ASSERT_TRUE(WaitUntil([&] { return Metrics().size() > steps; }, kStartTime)) << Errors();
+  }
+  // Each line of the metrics is whole, whatever ended the run.
+  void ExpectWholeMetrics() {
+    const std::string text = ReadAll(metrics_);
+    ASSERT_FALSE(text.empty());
+    EXPECT_EQ(text.back(), '\n');
+    for (const std::string& line : Metrics()) EXPECT_TRUE(Json::accept(line)) << line;
   }
   std::string Errors(const std::string& name = "run") { return ReadAll(root_ + "/" + name + ".err"); }
   std::string Output(const std::string& name = "run") { return ReadAll(root_ + "/" + name + ".out"); }
@@ -207,6 +219,7 @@ TEST_F(ProcessTest, AKilledControllerTakesAllProcessesAlong) {
   ASSERT_EQ(kill(run, SIGKILL), 0);
   EXPECT_EQ(Wait(run, kReaction), 128 + SIGKILL);
   ExpectNothingLeft();
+  ExpectWholeMetrics();
 }
 
 TEST_F(ProcessTest, AStoppedWorkerIsNamedAfterTheDeadlineOfItsPeers) {
@@ -249,12 +262,225 @@ TEST_F(ProcessTest, AFailedCheckInAWorkerIsAnInternalError) {
   ExpectNothingLeft();
 }
 
-TEST_F(ProcessTest, SigtermEndsTheRunCleanly) {
+TEST_F(ProcessTest, StopSignalsEndTheRunCleanly) {
+  const std::vector<std::pair<int, std::string>> signals = {
+      {SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
+  for (const auto& [signal, name] : signals) {
+    fs::remove(metrics_);
+    const pid_t run = SpawnRun();
+    AwaitSteps(3);
+    ASSERT_EQ(kill(run, signal), 0);
+    EXPECT_EQ(Wait(run, kReaction), 128 + signal);
+    EXPECT_THAT(Errors(), MatchesRegex("sailrun: error: stopped by " + name + "; last step [0-9]+\n"));
+    ExpectNothingLeft();
+    ExpectWholeMetrics();
+  }
+}
+
+TEST_F(ProcessTest, AnAgentThatIsToldToStopIsNamedByItsRanks) {
   const pid_t run = SpawnRun();
   AwaitSteps(3);
+  ASSERT_EQ(kill(Find("agent " + bundle_ + " --node slow-0"), SIGTERM), 0);
+  EXPECT_EQ(Wait(run, kReaction), 7);
+  EXPECT_THAT(Errors(), ContainsRegex("rank 1 \\(node slow-0, gpu 0, pid [0-9]+\\) was stopped with its node"));
+  ExpectNothingLeft();
+}
+
+// The store's server reads from one connection at a time: a stranger who begins a message and does not go on silences
+// it.
+class SilentStoreTest : public ProcessTest {
+ protected:
+  void SilenceTheStore() {
+    const std::string command = Ours()[Find("agent " + bundle_)];
+    const size_t port_at = command.find("--store 127.0.0.1:");
+    ASSERT_NE(port_at, std::string::npos) << command;
+    sockaddr_in address = {.sin_family = AF_INET};
+    address.sin_port = htons(static_cast<uint16_t>(std::atoi(command.c_str() + port_at + 18)));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    stranger_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_EQ(connect(stranger_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    const char set = 0;  // the kind of message; a key and a value would follow
+    ASSERT_EQ(write(stranger_, &set, 1), 1);
+    const size_t steps = Metrics().size();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    EXPECT_LE(Metrics().size(), steps + 5);  // of about 50: nothing is heard any more
+  }
+  void TearDown() override {
+    if (stranger_ >= 0) close(stranger_);
+    ProcessTest::TearDown();
+  }
+
+  int stranger_ = -1;
+};
+
+TEST_F(SilentStoreTest, EndsTheRun) {
+  const pid_t run = SpawnRun();
+  AwaitSteps(3);
+  SilenceTheStore();
+  EXPECT_EQ(Wait(run, std::chrono::seconds(2) + kReaction), 7);  // the collective timeout is 2 s
+  EXPECT_EQ(Errors(), "sailrun: error: the store or a disk does not answer\n");
+  ExpectNothingLeft();
+  ExpectWholeMetrics();
+}
+
+TEST_F(SilentStoreTest, DoesNotHinderAStopSignal) {
+  Bundle bundle = test::TinyBundle();
+  WriteWith(bundle, Seconds(600));
+  const pid_t run = SpawnRun();
+  AwaitSteps(3);
+  SilenceTheStore();
   ASSERT_EQ(kill(run, SIGTERM), 0);
-  EXPECT_EQ(Wait(run, kReaction), 128 + SIGTERM);
-  EXPECT_THAT(Errors(), MatchesRegex("sailrun: error: stopped by SIGTERM; last step [0-9]+\n"));
+  EXPECT_EQ(Wait(run, std::chrono::seconds(5) + kReaction), 128 + SIGTERM);
+  ExpectNothingLeft();
+}
+
+TEST_F(ProcessTest, ASecondRunInTheSameDirectoryIsRefused) {
+  const pid_t first = SpawnRun();
+  AwaitSteps(3);
+  const std::string lock = fs::canonical(root_).string() + "/run/controller.lock";
+  EXPECT_EQ(Wait(Spawn("second", {FAKE_SAILRUN, bundle_, "--metrics", metrics_}), kReaction), 7);
+  EXPECT_EQ(Errors("second"),
+            absl::StrCat("sailrun: error: another sailrun writes here: process ", first, " holds '", lock, "'\n"));
+  // Nor does it disturb the first, and another directory is free.
+  fs::create_directory(root_ + "/elsewhere");
+  const std::string elsewhere = root_ + "/elsewhere/metrics.jsonl";
+  EXPECT_EQ(Wait(Spawn("third", {FAKE_SAILRUN, bundle_, "--metrics", elsewhere, "--steps", "2"}), kStartTime), 0)
+      << Errors("third");
+  const size_t steps = Metrics().size();
+  AwaitSteps(steps + 3);
+  ExpectWholeMetrics();
+
+  // Killed, the first leaves its lock behind, which holds nobody up.
+  ASSERT_EQ(kill(first, SIGKILL), 0);
+  EXPECT_EQ(Wait(first, kReaction), 128 + SIGKILL);
+  EXPECT_TRUE(fs::exists(lock));
+  EXPECT_EQ(Wait(SpawnRun("", {"--steps", "2"}), kStartTime), 0) << Errors();
+  EXPECT_EQ(Metrics().size(), 3u);
+  EXPECT_FALSE(fs::exists(lock));
+  ExpectNothingLeft();
+}
+
+// Of two that start at the same moment one runs.
+TEST_F(ProcessTest, OneOfTwoSimultaneousRunsIsRefused) {
+  const std::vector<std::string> words = {FAKE_SAILRUN, bundle_, "--metrics", metrics_, "--steps", "100"};
+  const pid_t one = Spawn("one", words), two = Spawn("two", words);
+  const std::vector<int> codes = {Wait(one, kStartTime), Wait(two, kStartTime)};
+  EXPECT_THAT(codes, ::testing::UnorderedElementsAre(0, 7)) << Errors("one") << Errors("two");
+  EXPECT_THAT(Errors("one") + Errors("two"), MatchesRegex("sailrun: error: another sailrun writes here: [^\n]*\n"));
+  EXPECT_EQ(Metrics().size(), 101u);
+  ExpectNothingLeft();
+}
+
+// A full disk, no descriptor, a reader that has gone: the run trains to its end and then says what is missing.
+TEST_F(ProcessTest, AStandardOutputThatFailsExitsWith7) {
+  const std::vector<std::vector<std::string>> outputs = {
+      {R"(exec "$0" "$@" >/dev/full)", "No space left on device"},
+      {R"(exec "$0" "$@" -q >&-)", "Bad file descriptor"},
+      {R"(("$0" "$@"; echo $? >"$CODE") | exec true; exit $(cat "$CODE"))", "Broken pipe"}};
+  for (const std::vector<std::string>& output : outputs) {
+    const pid_t run =
+        Spawn("run", {"/bin/sh", "-c", output[0], FAKE_SAILRUN, bundle_, "--metrics", metrics_, "--steps", "3"},
+              {{"CODE", root_ + "/code"}});
+    EXPECT_EQ(Wait(run, kStartTime), 7) << output[0];
+    EXPECT_EQ(Errors(), "sailrun: error: cannot write to standard output: " + output[1] +
+                            "; all steps are trained, see '" + metrics_ + "'\n");
+    EXPECT_EQ(Metrics().size(), 4u);
+    ExpectWholeMetrics();
+  }
+  EXPECT_EQ(Wait(Spawn("help", {"/bin/sh", "-c", outputs[0][0], FAKE_SAILRUN, "--help"}), kStartTime), 7);
+  EXPECT_EQ(Errors("help"), "sailrun: error: cannot write to standard output: No space left on device\n");
+  ExpectNothingLeft();
+}
+
+// Nobody reads, as in a terminal after Ctrl-S: training goes on, the summary waits, a stop signal ends the wait.
+TEST_F(ProcessTest, APausedStandardOutputDoesNotPauseTheRun) {
+  const std::string pipe = root_ + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0666), 0);
+  const int reader = open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  const std::string page(4096, '.');
+  while (write(reader, page.data(), page.size()) > 0) {
+  }
+  const auto train_all = [&] {
+    fs::remove(metrics_);
+    const pid_t run = Spawn(
+        "run",
+        {"/bin/sh", "-c", R"(exec "$0" "$@" >"$OUT")", FAKE_SAILRUN, bundle_, "--metrics", metrics_, "--steps", "30"},
+        {{"OUT", pipe}});
+    AwaitSteps(30);
+    EXPECT_TRUE(WaitUntil([&] { return Ours().size() == 1; }, kStartTime));  // agents and workers are done
+    EXPECT_EQ(Wait(run, std::chrono::milliseconds(500)), -1);
+    return run;
+  };
+  const pid_t stopped = train_all();
+  ASSERT_EQ(kill(stopped, SIGTERM), 0);
+  EXPECT_EQ(Wait(stopped, kReaction), 128 + SIGTERM);
+  EXPECT_THAT(Errors(), HasSubstr("cannot write to standard output: nobody reads it; all steps are trained"));
+
+  const pid_t resumed = train_all();
+  std::string text(1 << 20, ' ');
+  EXPECT_TRUE(WaitUntil(
+      [&] {
+        (void)!read(reader, text.data(), text.size());
+        return absl::StrContains(text, "30 steps: loss 4.0000 -> ");
+      },
+      kReaction));
+  EXPECT_EQ(Wait(resumed, kReaction), 0) << Errors();
+  close(reader);
+  ExpectNothingLeft();
+}
+
+// Times of the wall clock in the log of a rank of skewed_sailrun, after each step.
+class WallClockTest : public ProcessTest {
+ protected:
+  std::vector<double> Times(int rank) {
+    std::vector<double> times;
+    std::ifstream log(absl::StrCat(root_, "/run/rank-", rank, ".log"));
+    for (std::string line; std::getline(log, line);) {
+      if (std::atof(line.c_str()) > 1e9) times.push_back(std::atof(line.c_str()));
+    }
+    return times;
+  }
+  pid_t SpawnSkewed(double skew, double jump) {
+    return Spawn("run", {SKEWED_SAILRUN, bundle_, "--metrics", metrics_},
+                 {{"SAIL_WALL_CLOCK", absl::StrCat(skew, " ", jump, " ", root_, "/jump")}});
+  }
+  void Jump() { std::ofstream(root_ + "/jump") << "now"; }
+
+  // Node slow-0 is `skew` seconds ahead and `jump` further during the run, which must not notice: no rank is lost, no
+  // wait becomes longer or shorter, and a stop is still prompt. All deadlines are 2 s.
+  void ExpectNoEffect(double skew, double jump) {
+    const pid_t run = SpawnSkewed(skew, jump);
+    AwaitSteps(3);
+    EXPECT_EQ(Wait(run, std::chrono::milliseconds(2500)), -1) << Errors();  // longer than the deadline
+    const double before = Times(1).back() - Times(0).back();
+    Jump();
+    EXPECT_EQ(Wait(run, std::chrono::milliseconds(2500)), -1) << Errors();
+    const size_t steps = Metrics().size();
+    AwaitSteps(steps + 3);
+    EXPECT_NEAR(before, skew, 0.7);  // the clocks did differ …
+    EXPECT_NEAR(Times(1).back() - Times(0).back(), skew + jump, 0.7);
+    ASSERT_EQ(kill(run, SIGTERM), 0);
+    EXPECT_EQ(Wait(run, kReaction), 128 + SIGTERM);  // … and nothing came of it
+    EXPECT_THAT(Errors(), MatchesRegex("sailrun: error: stopped by SIGTERM; last step [0-9]+\n"));
+    ExpectNothingLeft();
+  }
+};
+
+// clock-27s, clock-076: liveness is judged by each process's own monotonic clock, and no message carries a time of day.
+TEST_F(WallClockTest, Clock27s_ClocksThatDifferAndJumpBackHaveNoEffect) { ExpectNoEffect(27, -60); }
+TEST_F(WallClockTest, Clock27s_AClockThatJumpsAheadHasNoEffect) { ExpectNoEffect(-27, 3600); }
+TEST_F(WallClockTest, Clock076_ASmallSkewHasNoEffect) { ExpectNoEffect(0.76, 0); }
+
+// The other way round: a rank that is really lost is found in time, though its clock and its agent's went back.
+TEST_F(WallClockTest, Clock27s_ALostRankIsFoundInTime) {
+  const pid_t run = SpawnSkewed(27, -60);
+  AwaitSteps(3);
+  const pid_t victim = Worker(1);
+  Jump();
+  EXPECT_EQ(Wait(run, std::chrono::milliseconds(500)), -1) << Errors();
+  ASSERT_EQ(kill(victim, SIGSTOP), 0);
+  EXPECT_EQ(Wait(run, std::chrono::seconds(2 + 2) + kReaction), 7);
+  EXPECT_THAT(Errors(), ContainsRegex("rank 1 \\(.*\\) stopped answering after step [0-9]+: the others waited 2 s\n"));
   ExpectNothingLeft();
 }
 
@@ -279,6 +505,7 @@ class LaunchTest : public ProcessTest {
     port_ = parts[1];
   }
   pid_t Launch(const std::string& node, const std::string& name) {
+    fs::create_directory(root_ + "/" + name);
     return Spawn(name, {"/bin/sh", bundle_ + "/nodes/" + node + "/launch.sh", "--logs", root_ + "/" + name},
                  {{"SAILRUN", FAKE_SAILRUN}, {"SAIL_STORE", "127.0.0.1:" + port_}});
   }
@@ -296,6 +523,21 @@ TEST_F(LaunchTest, LaunchScriptsRunTheNodes) {
   EXPECT_EQ(Wait(slow, kReaction), 0) << Errors("slow");
   EXPECT_EQ(Metrics().size(), 6u);
   ExpectNothingLeft();
+}
+
+// No signal reaches an agent on another machine when its controller dies; the silence of the store ends it.
+TEST_F(LaunchTest, AKilledControllerEndsAgentsElsewhere) {
+  StartController({});
+  const pid_t slow = Launch("slow-0", "slow");
+  const pid_t fast = Launch("fast-0", "fast");
+  AwaitSteps(3);
+  ASSERT_EQ(kill(controller_, SIGKILL), 0);
+  EXPECT_EQ(Wait(controller_, kReaction), 128 + SIGKILL);
+  EXPECT_EQ(Wait(fast, std::chrono::seconds(2) + kReaction), 7);
+  EXPECT_EQ(Wait(slow, std::chrono::seconds(2) + kReaction), 7);
+  EXPECT_THAT(Errors("slow"), HasSubstr("the controller's store"));
+  ExpectNothingLeft();
+  ExpectWholeMetrics();
 }
 
 // world-2: too few ranks are refused before any step, and the missing ones are named.

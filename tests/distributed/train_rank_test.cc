@@ -66,26 +66,6 @@ TEST_F(TrainRankTest, ARankThatStopsEndsItsPeersAsUnavailable) {
   }
 }
 
-TEST_F(TrainRankTest, BatchTruncate_APlanOfAnotherBatchIsRefused) {
-  bundle_.problem.job.global_batch = 9;
-  for (const absl::Status& result : TrainAll([](ir::Rank, const StepResult&) { return absl::OkStatus(); })) {
-    EXPECT_TRUE(absl::IsInvalidArgument(result)) << result.ToString();
-    EXPECT_THAT(std::string(result.message()), HasSubstr("8 samples per iteration, the job 9"));
-  }
-}
-
-TEST_F(TrainRankTest, WhatCannotBeTrainedIsRefusedBeforeAnythingIsConnected) {
-  const auto train = [&] {
-    return TrainRank(bundle_, ir::Rank(0), {.host = "127.0.0.1", .port = 9},
-                     [](const StepResult&) { return absl::OkStatus(); });
-  };
-  bundle_.tokens.resize(16);
-  EXPECT_THAT(std::string(train().message()), HasSubstr("the text has 16 tokens; a sample needs 16 and the one after"));
-  bundle_.problem.job.precision = ir::Precision::kBf16;
-  EXPECT_THAT(std::string(train().message()), HasSubstr("precision = bf16"));
-  EXPECT_TRUE(absl::IsInvalidArgument(train()));
-}
-
 TEST_F(TrainRankTest, PortName_AnUnreachableStoreIsNamed) {
   bundle_.limits.collective_timeout = Seconds(1);
   const absl::Status result = TrainRank(bundle_, ir::Rank(0), {.host = "127.0.0.1", .port = 9},

@@ -31,6 +31,26 @@ inline ir::Model TinyModel() {
           .norm = ir::NormPlacement::kPre};
 }
 
+// Two blocks of a llama, h 8, four heads of 4 (attention 16 wide, wider than hidden) on two key-value heads (8 wide), f
+// 12, s 8, v 10, head not tied; layers 0..3.
+inline ir::Model TinyLlama() {
+  return {.name = "tiny_llama",
+          .family = ir::ModelFamily::kLlama,
+          .blocks = 2,
+          .hidden = 8,
+          .heads = 4,
+          .kv_heads = 2,
+          .head_dim = 4,
+          .feed_forward = 12,
+          .seq_len = 8,
+          .vocab = 10,
+          .embedding_width = 8,
+          .position_rows = 0,
+          .tied_head = false,
+          .qkv_bias = false,
+          .activation = ir::Activation::kSilu};
+}
+
 // A CPU stand-in: `gflops` peak in fp32, 2 GiB of memory, 10 GB/s.
 inline ir::Gpu CpuGpu(std::string name, double gflops) {
   return {.name = std::move(name),

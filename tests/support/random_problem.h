@@ -25,29 +25,33 @@ inline ir::Cluster RandomCluster(Rng& rng) {
   const int zones = PickOne<int>({1, 1, 2}, rng);
   for (int t = 0; t < types; ++t) {
     cluster.gpus.push_back(CpuGpu(t == 0 ? "gpu_a" : "gpu_b", PickOne<double>({1, 2, 3, 5, 8}, rng)));
-    cluster.machines.push_back({.name = t == 0 ? "machine_a" : "machine_b", .gpu = ir::GpuId(t),
+    cluster.machines.push_back({.name = t == 0 ? "machine_a" : "machine_b",
+                                .gpu = ir::GpuId(t),
                                 .gpus_per_node = PickOne<int>({1, 2, 2, 3, 4}, rng),
-                                .intra_node = BytesPerSecond(PickOne<double>({1e9, 4e9}, rng)), .nic = std::nullopt});
+                                .intra_node = BytesPerSecond(PickOne<double>({1e9, 4e9}, rng)),
+                                .nic = std::nullopt});
     if (rng.Below(2) == 0) cluster.machines.back().nic = BytesPerSecond(PickOne<double>({50e6, 200e6, 1e9}, rng));
   }
   cluster.regions = {"r"};
   for (int z = 0; z < zones; ++z) cluster.zones.push_back({.name = z == 0 ? "za" : "zb", .region = ir::RegionId(0)});
   const int pools = std::max(types, zones);
   for (int p = 0; p < pools; ++p) {
-    cluster.pools.push_back({.name = p == 0 ? "pa" : "pb", .zone = ir::ZoneId(p % zones),
-                             .machine = ir::MachineId(p % types), .market = ir::Market::kOnDemand,
+    cluster.pools.push_back({.name = p == 0 ? "pa" : "pb",
+                             .zone = ir::ZoneId(p % zones),
+                             .machine = ir::MachineId(p % types),
+                             .market = ir::Market::kOnDemand,
                              .quota = PickOne<int>({1, 1, 2, 2, 3, 4}, rng),
-                             .price = UsdPerHour(PickOne<double>({1, 2, 3, 7}, rng)), .mean_lifetime = std::nullopt});
+                             .price = UsdPerHour(PickOne<double>({1, 2, 3, 7}, rng)),
+                             .mean_lifetime = std::nullopt});
   }
   for (int from = 0; from < zones; ++from) {
     cluster.links.emplace_back();
     for (int to = 0; to < zones; ++to) {
       const bool is_inside = from == to;
-      cluster.links.back().push_back(
-          {.bandwidth = BytesPerSecond(PickOne<double>({20e6, 100e6, 500e6}, rng)),
-           .latency = Seconds(is_inside ? 20e-6 : PickOne<double>({100e-6, 1e-3}, rng)),
-           .egress = UsdPerByte(is_inside ? 0 : PickOne<double>({0, 1e-11, 1e-9}, rng)),
-           .share = rng.Below(4) == 0 ? ir::LinkShare::kPerFlow : ir::LinkShare::kPerNode});
+      cluster.links.back().push_back({.bandwidth = BytesPerSecond(PickOne<double>({20e6, 100e6, 500e6}, rng)),
+                                      .latency = Seconds(is_inside ? 20e-6 : PickOne<double>({100e-6, 1e-3}, rng)),
+                                      .egress = UsdPerByte(is_inside ? 0 : PickOne<double>({0, 1e-11, 1e-9}, rng)),
+                                      .share = rng.Below(4) == 0 ? ir::LinkShare::kPerFlow : ir::LinkShare::kPerNode});
     }
   }
   return cluster;
@@ -78,14 +82,17 @@ inline void AddRandomConstraints(ir::Problem& problem, Rng& rng) {
     Metric metric;
     bool at_most;
   };
-  const std::vector<Kind> kinds = {{Metric::kCostRate, true},    {Metric::kThroughput, false},
-                                   {Metric::kPeakMemory, true},  {Metric::kIterTime, true},
-                                   {Metric::kCostPerIter, true}, {Metric::kGpus, true}, {Metric::kEgressPerIter, true}};
+  const std::vector<Kind> kinds = {{Metric::kCostRate, true},     {Metric::kThroughput, false},
+                                   {Metric::kPeakMemory, true},   {Metric::kIterTime, true},
+                                   {Metric::kCostPerIter, true},  {Metric::kGpus, true},
+                                   {Metric::kEgressPerIter, true}};
   const int count = PickOne<int>({0, 0, 1, 1, 2, 3}, rng);
   for (int i = 0; i < count; ++i) {
     const Kind kind = PickOne(kinds, rng);
     const double factor = PickOne<double>({0.6, 0.9, 1.0, 1.1, 1.5}, rng);
-    ir::Constraint constraint{.name = "limit" + std::to_string(i), .metric = kind.metric, .at_most = kind.at_most,
+    ir::Constraint constraint{.name = "limit" + std::to_string(i),
+                              .metric = kind.metric,
+                              .at_most = kind.at_most,
                               .limit = ir::Value(*report, kind.metric) * factor};
     if (kind.metric == Metric::kPeakMemory) problem.job.memory_limit = constraint.limit;
     problem.job.constraints.push_back(constraint);
@@ -96,10 +103,14 @@ inline void AddRandomConstraints(ir::Problem& problem, Rng& rng) {
 inline void SetRandomMemory(ir::Problem& problem, Rng& rng) {
   const auto costs = sim::MakeSailCostModel(problem);
   for (int g = 0; g < static_cast<int>(problem.cluster.gpus.size()); ++g) {
-    const sim::StageShape least{.first_layer = 1, .last_layer = 1, .pool = ir::PoolId(g),
+    const sim::StageShape least{.first_layer = 1,
+                                .last_layer = 1,
+                                .pool = ir::PoolId(g),
                                 .tensor = problem.job.tensor_degrees.back(),
                                 .micro_batch = problem.job.micro_batches.front()};
-    const sim::StageShape most{.first_layer = 0, .last_layer = problem.model.layer_count() - 1, .pool = ir::PoolId(g),
+    const sim::StageShape most{.first_layer = 0,
+                               .last_layer = problem.model.layer_count() - 1,
+                               .pool = ir::PoolId(g),
                                .tensor = problem.job.tensor_degrees.front(),
                                .micro_batch = problem.job.micro_batches.back()};
     const auto low = static_cast<double>(costs->StageMemory(least, 1).value());

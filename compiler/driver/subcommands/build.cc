@@ -9,8 +9,13 @@
 namespace sail::driver {
 namespace {
 
-// The bytes of all text files of the job, one after the other. `root` is what relative paths are relative to.
-absl::StatusOr<std::string> ReadText(const ir::Job& job, const std::string& root, const FileSystem& files) {
+// The bytes of all text files of the job, one after the other. Relative paths start at --root, else where the plan is:
+// a plan does not say where its specification was.
+absl::StatusOr<std::string> ReadText(const ir::Job& job, const BuildOptions& options, const FileSystem& files) {
+  const std::string root = options.root.empty() ? DirectoryOf(options.plan) : options.root;
+  const std::string hint = options.root.empty() ? " (paths are relative to the plan's directory; if the .sail file is "
+                                                  "elsewhere, give its directory with --root)"
+                                                : absl::StrCat(" (paths are relative to --root ", options.root, ")");
   if (!job.data.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat("job '", job.name, "' names no data to train on: add `data { text = [\"file.txt\"] }`"));
@@ -18,7 +23,7 @@ absl::StatusOr<std::string> ReadText(const ir::Job& job, const std::string& root
   std::string text;
   for (const std::string& path : job.data->text) {
     const absl::StatusOr<std::string> part = files.Read(JoinPath(root, path), kMaxTextBytes);
-    if (!part.ok()) return Annotate(part.status(), "reading the job's text (--root says where relative paths start)");
+    if (!part.ok()) return Annotate(part.status(), absl::StrCat("text `", path, "` of job '", job.name, "'", hint));
     text += *part;
   }
   return text;
@@ -28,8 +33,7 @@ absl::Status Build(const BuildOptions& options, Reporter& reporter) {
   const RealFileSystem files;
   SAIL_ASSIGN_OR_RETURN(ReadPlanFile read, ReadPlan(options.plan, files));
   auto& [file, report] = read;
-  const std::string root = options.root.empty() ? DirectoryOf(options.plan) : options.root;
-  SAIL_ASSIGN_OR_RETURN(const std::string text, ReadText(file.problem.job, root, files));
+  SAIL_ASSIGN_OR_RETURN(const std::string text, ReadText(file.problem.job, options, files));
 
   rt::Bundle bundle;
   bundle.problem = std::move(file.problem);

@@ -27,7 +27,7 @@ ExitCode Run(const CheckOptions& options) {
   const RealFileSystem files;
   ExitCode code = ExitCode::kDone;
   for (const std::string& path : options.files) {
-    Compilation compilation{path, {}, {}};
+    Compilation compilation{path, options.spec, {}, {}};
     const absl::StatusOr<std::string> value = CheckAndPrint(compilation, files, options.print);
     reporter.ShowDiagnostics(compilation.sink, compilation.sources);
     if (value.ok()) {

@@ -1,12 +1,12 @@
 #include <iostream>
 #include <iterator>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/driver/compilation.h"
 #include "compiler/driver/reporter.h"
 #include "compiler/driver/subcommands/subcommands.h"
+#include "compiler/driver/unified_diff.h"
 #include "compiler/frontend/format.h"
 
 namespace sail::driver {
@@ -16,8 +16,9 @@ constexpr char kStandardInput[] = "-";
 
 struct Formatted {
   std::string path;
+  std::string source;
   std::string text;
-  bool differs = false;
+  bool differs() const { return source != text; }
 };
 
 absl::StatusOr<std::string> ReadSource(const std::string& path, const FileSystem& files) {
@@ -25,17 +26,18 @@ absl::StatusOr<std::string> ReadSource(const std::string& path, const FileSystem
   return std::string(std::istreambuf_iterator<char>(std::cin), {});
 }
 
+std::string NameOf(const std::string& path) { return path == kStandardInput ? "<stdin>" : path; }
+
 // Formats one file in memory and shows its diagnostics.
 absl::StatusOr<Formatted> FormatFile(const std::string& path, const FileSystem& files, Reporter& reporter) {
   absl::StatusOr<std::string> source = ReadSource(path, files);
   if (!source.ok()) return source.status();
-  Compilation compilation{path, {}, {}};
-  const SourceId id = compilation.sources.Add(path == kStandardInput ? "<stdin>" : path, *source);
+  Compilation compilation{path, {}, {}, {}};
+  const SourceId id = compilation.sources.Add(NameOf(path), *source);
   absl::StatusOr<std::string> text = sail::Format(compilation.sources, id, ParseLimits(), compilation.sink);
   reporter.ShowDiagnostics(compilation.sink, compilation.sources);
   if (!text.ok()) return text.status();
-  const bool differs = *text != *source;
-  return Formatted{path, *std::move(text), differs};
+  return Formatted{path, *std::move(source), *std::move(text)};
 }
 
 }  // namespace
@@ -57,8 +59,10 @@ ExitCode Run(const FmtOptions& options) {
 
   for (const Formatted& result : results) {
     if (options.check) {
-      if (!result.differs) continue;
-      reporter.Print(absl::StrCat(result.path, "\n"));
+      if (!result.differs()) continue;
+      const std::string name = NameOf(result.path);
+      reporter.Print(options.diff ? UnifiedDiff(result.source, result.text, name, name + " (formatted)")
+                                  : absl::StrCat(name, "\n"));
       code = ExitCode::kDifference;
     } else if (result.path == kStandardInput) {
       reporter.Print(result.text);

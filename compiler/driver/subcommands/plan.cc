@@ -35,24 +35,19 @@ absl::StatusOr<PlanResult> Plan(Compilation& compilation, const FileSystem& file
   return PlanJob(compilation, job);
 }
 
-// The plan file, what --print asks for, and the summary.
+// The plan file, what --print asks for, and the summary. The file comes last: a command that fails leaves none.
 absl::Status Deliver(const PlanOptions& options, const ir::Problem& problem, const PlannedJob& planned,
                      Reporter& reporter) {
   const bool to_stdout = options.output == kStandardOutput;
-  if (!options.output.empty()) {
-    const std::string text = ir::PrintPlanFile(problem, planned.plan, planned.report);
-    if (to_stdout) {
-      reporter.Print(text);
-    } else {
-      SAIL_RETURN_IF_ERROR(WriteFileAtomically(options.output, text));
-    }
-    SAIL_ASSIGN_OR_RETURN(const ir::PlanFile written, ir::ParsePlanFile(text, options.output));
-    reporter.ShowArtifact("sailplan", options.output, written.plan_hash);
-  }
+  const std::string text = ir::PrintPlanFile(problem, planned.plan, planned.report);
+  if (to_stdout) reporter.Print(text);
   reporter.Print(PrintPlanned(problem, planned, options.print));
   const bool product_there = to_stdout || options.print != Print::kNothing;
   reporter.PrintSummary(RenderPlan(problem, planned.plan, planned.report),
                         product_there ? Reporter::Beside::kStandardOutput : Reporter::Beside::kFile);
+  if (options.output.empty() || reporter.OutputFailed()) return absl::OkStatus();
+  if (!to_stdout) SAIL_RETURN_IF_ERROR(WriteFileAtomically(options.output, text));
+  reporter.ShowArtifact("sailplan", options.output, ir::PlanHash(problem, planned.plan));
   return absl::OkStatus();
 }
 
@@ -66,7 +61,7 @@ ExitCode Run(const PlanOptions& options) {
     return reporter.Finish(ExitCode::kUsage);
   }
   const RealFileSystem files;
-  Compilation compilation{options.file, {}, {}};
+  Compilation compilation{options.file, options.spec, {}, {}};
   absl::StatusOr<CheckedSpec> spec = Check(compilation, files);
   if (!spec.ok()) {
     reporter.ShowDiagnostics(compilation.sink, compilation.sources);
@@ -79,12 +74,15 @@ ExitCode Run(const PlanOptions& options) {
     return reporter.Finish(ExitCode::kUsage);
   }
   const absl::StatusOr<PlanResult> result = Plan(compilation, files, **job);
+  const PlannedJob* planned = result.ok() ? std::get_if<PlannedJob>(&*result) : nullptr;
+  const PlanCheck check = planned != nullptr ? CheckPlan(compilation, *spec, **job, *planned) : PlanCheck::kFails;
   reporter.ShowDiagnostics(compilation.sink, compilation.sources);
   if (!result.ok()) return reporter.Finish(reporter.Fail(result.status()));
-  if (std::holds_alternative<planner::Infeasible>(*result)) return reporter.Finish(ExitCode::kInfeasible);
+  if (check == PlanCheck::kFaulty) return reporter.Finish(ExitCode::kSourceErrors);
+  if (check == PlanCheck::kFails) return reporter.Finish(ExitCode::kInfeasible);
 
   reporter.Print(options.print == Print::kAst ? PrintSpec(*spec, options.print) : PrintJob(**job, options.print));
-  return reporter.Finish(reporter.Fail(Deliver(options, (*job)->problem, std::get<PlannedJob>(*result), reporter)));
+  return reporter.Finish(reporter.Fail(Deliver(options, (*job)->problem, *planned, reporter)));
 }
 
 }  // namespace sail::driver

@@ -11,5 +11,11 @@ ExitCode Run(const FmtOptions& options);
 ExitCode Run(const PlanOptions& options);
 ExitCode Run(const SimulateOptions& options);
 ExitCode Run(const BuildOptions& options);
+ExitCode Run(const ExplainOptions& options);
+ExitCode Run(const CompletionsOptions& options);
+ExitCode Run(const VersionOptions& options);
+ExitCode Run(const SchemaOptions& options);
+ExitCode Run(const LspOptions& options);
+ExitCode Run(const ExpandOptions& options);
 
 }  // namespace sail::driver

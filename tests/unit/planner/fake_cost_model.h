@@ -11,7 +11,8 @@
 namespace sail::test {
 
 // One layer on pool p takes seconds[p] · micro-batch / tensor; a stage needs
-// layers · (1 + in flight · micro-batch) / tensor bytes of limit[p]; a boundary costs `crossing`, nothing inside a node. An iteration ends with its slowest pipeline (classic form).
+// layers · (1 + in flight · micro-batch) / tensor bytes of limit[p]; a boundary costs `crossing`, nothing inside a
+// node. An iteration ends with its slowest pipeline (classic form).
 class FakeCostModel : public sim::CostModel {
  public:
   FakeCostModel(const ir::Problem& problem, std::vector<double> seconds, std::vector<int64_t> limit, double crossing)
@@ -40,8 +41,10 @@ class FakeCostModel : public sim::CostModel {
       for (int s = 0; s < depth; ++s) {
         const ir::TensorGroup& group = pipeline.stages[s].group;
         const sim::StageShape shape{.first_layer = pipeline.stages[s].first_layer,
-                                    .last_layer = pipeline.stages[s].last_layer, .pool = group.pool,
-                                    .tensor = group.degree(), .micro_batch = pipeline.micro_batch};
+                                    .last_layer = pipeline.stages[s].last_layer,
+                                    .pool = group.pool,
+                                    .tensor = group.degree(),
+                                    .micro_batch = pipeline.micro_batch};
         double period = StageTime(shape).value();
         if (s + 1 < depth) {
           const ir::TensorGroup& next = pipeline.stages[s + 1].group;
@@ -50,13 +53,16 @@ class FakeCostModel : public sim::CostModel {
         sum += period;
         bottleneck = std::max(bottleneck, period);
         const Bytes memory = StageMemory(shape, std::min(pipeline.micro_batches, depth - s));
-        report.stages.push_back({.pipeline = p, .stage = s, .memory = {{.what = "all", .bytes = memory}},
-                                 .memory_total = memory, .memory_limit = MemoryLimit(group.pool)});
+        report.stages.push_back({.pipeline = p,
+                                 .stage = s,
+                                 .memory = {{.what = "all", .bytes = memory}},
+                                 .memory_total = memory,
+                                 .memory_limit = MemoryLimit(group.pool)});
         report.gpus += group.degree();
         nodes.push_back({group.pool, group.node});
         const ir::Gpu& gpu = problem_.cluster.gpu(group.pool);
-        report.peak_memory = std::max(report.peak_memory, static_cast<double>(memory.value()) /
-                                                              static_cast<double>(gpu.memory.value()));
+        report.peak_memory =
+            std::max(report.peak_memory, static_cast<double>(memory.value()) / static_cast<double>(gpu.memory.value()));
       }
       report.iteration = std::max(report.iteration, Seconds(sum + (pipeline.micro_batches - 1) * bottleneck));
     }
@@ -72,16 +78,16 @@ class FakeCostModel : public sim::CostModel {
     }
     report.samples_per_second = static_cast<double>(problem_.job.global_batch) / report.iteration.value();
     for (const ir::Constraint& constraint : problem_.job.constraints) {
-      report.constraints.push_back({.name = constraint.name, .value = ir::Value(report, constraint.metric),
-                                    .limit = constraint.limit});
+      report.constraints.push_back(
+          {.name = constraint.name, .value = ir::Value(report, constraint.metric), .limit = constraint.limit});
     }
     return report;
   }
 
  private:
   const ir::Problem& problem_;
-  const std::vector<double> seconds_;   // by pool
-  const std::vector<int64_t> limit_;    // bytes, by pool
+  const std::vector<double> seconds_;  // by pool
+  const std::vector<int64_t> limit_;   // bytes, by pool
   const double crossing_;
 };
 
@@ -104,12 +110,18 @@ inline ir::Problem FakeProblem(int layers, const std::vector<FakePool>& pools, i
   for (int p = 0; p < static_cast<int>(pools.size()); ++p) {
     const std::string letter(1, static_cast<char>('a' + p));
     cluster.gpus.push_back(CpuGpu("gpu_" + letter, 1));
-    cluster.machines.push_back({.name = "machine_" + letter, .gpu = ir::GpuId(p),
-                                .gpus_per_node = pools[p].gpus_per_node, .intra_node = BytesPerSecond(1e9),
+    cluster.machines.push_back({.name = "machine_" + letter,
+                                .gpu = ir::GpuId(p),
+                                .gpus_per_node = pools[p].gpus_per_node,
+                                .intra_node = BytesPerSecond(1e9),
                                 .nic = std::nullopt});
-    cluster.pools.push_back({.name = letter, .zone = ir::ZoneId(0), .machine = ir::MachineId(p),
-                             .market = ir::Market::kOnDemand, .quota = pools[p].nodes,
-                             .price = UsdPerHour(pools[p].price), .mean_lifetime = std::nullopt});
+    cluster.pools.push_back({.name = letter,
+                             .zone = ir::ZoneId(0),
+                             .machine = ir::MachineId(p),
+                             .market = ir::Market::kOnDemand,
+                             .quota = pools[p].nodes,
+                             .price = UsdPerHour(pools[p].price),
+                             .mean_lifetime = std::nullopt});
   }
   return problem;
 }

@@ -149,6 +149,36 @@ TEST(FindPlan, IsLexicographic) {
   EXPECT_EQ(found.report.nodes, 2);
 }
 
+// The second pool of two stands in a region of its own.
+ir::Problem TwoRegions(int nodes_in_each, int64_t global_batch) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = nodes_in_each}, {.nodes = nodes_in_each}}, global_batch);
+  problem.cluster.regions = {"r", "s"};
+  problem.cluster.zones = {{.name = "y", .region = ir::RegionId(0)}, {.name = "z", .region = ir::RegionId(1)}};
+  problem.cluster.pools[1].zone = ir::ZoneId(1);
+  problem.cluster.links.assign(2, {{.bandwidth = BytesPerSecond(1e9)}, {.bandwidth = BytesPerSecond(1e9)}});
+  return problem;
+}
+
+// 4 samples of 6 s: four GPUs take 6 s, the two of one region 12 s.
+TEST(FindPlan, KeepsReplicasWithinARegion) {
+  ir::Problem problem = TwoRegions(2, 4);
+  problem.job.pipeline_depths = {1};
+  const FakeCostModel costs(problem, {1, 1}, {kPlenty, kPlenty}, 0);
+  EXPECT_DOUBLE_EQ(Find(problem, costs).report.iteration.value(), 6);
+  problem.job.keep.data = ir::Reach::kRegion;
+  EXPECT_DOUBLE_EQ(Find(problem, costs).report.iteration.value(), 12);
+}
+
+// No GPU holds all 6 layers (12 bytes), and each region has one GPU.
+TEST(FindPlan, KeepsPipelinesWithinARegion) {
+  ir::Problem problem = TwoRegions(1, 1);
+  problem.job.pipeline_depths = {1, 2};
+  const FakeCostModel costs(problem, {1, 1}, {10, 10}, 0);
+  EXPECT_EQ(Find(problem, costs).plan.pipelines.at(0).stages.size(), 2U);
+  problem.job.keep.pipeline = ir::Reach::kRegion;
+  EXPECT_FALSE(FindNone(problem, costs).limits.empty());
+}
+
 // Earlier calls leave nothing behind: the same problem before and after another one.
 TEST(FindPlan, RemembersNothing) {
   const ir::Problem problem = test::TinyProblem();

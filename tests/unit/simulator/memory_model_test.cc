@@ -87,6 +87,23 @@ TEST(MemoryModel, AgreesWithThePublishedFormulaWithoutDropout) {
   }
 }
 
+// Per token 4h + 2w + 2k + 4f + a·s = 32 + 32 + 16 + 48 + 32 = 160 elements: 8 tokens · 160 · 4 bytes. Degree 2 halves
+// all but the 4h. Norms of queries and keys keep their inputs, w + k = 24 more. Working: 4h + 3f + 2a·s = 132. Largest
+// tensor of a block: h·(w + 2k) = 256.
+TEST(MemoryModel, StashedActivationsOfALlamaBlock) {
+  ir::Model model = test::TinyLlama();
+  MemoryShape shape{.first_layer = 1, .last_layer = 1, .micro_batch = 1, .in_flight = 1};
+  const auto memory = [&] { return ComputeMemory(model, ir::Precision::kFp32, ir::Backend::kCpu, shape); };
+  EXPECT_EQ(memory().activations, Bytes(8 * 160 * 4));
+  EXPECT_EQ(memory().working_set, Bytes(8 * 132 * 4));
+  EXPECT_EQ(memory().optimizer_step, Bytes(256 * 4));
+  model.qk_norm = true;
+  EXPECT_EQ(memory().activations, Bytes(8 * 184 * 4));
+  model.qk_norm = false;
+  shape.tensor = shape.vocab_multiple = 2;
+  EXPECT_EQ(memory().activations, Bytes(8 * (32 + 128 / 2) * 4));
+}
+
 // Embedding: 8 bytes of id per token; head: id and two h-rows.
 TEST(MemoryModel, StashedActivationsOfEmbeddingAndHead) {
   const ir::Model model = SmallModel();

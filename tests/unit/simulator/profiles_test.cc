@@ -152,6 +152,37 @@ TEST(DerivedProfile, TensorParallelBlockPaysItsAllReduces) {
   EXPECT_NEAR(time.backward.value(), 2 * (425984 / 2 / 12e9 + 100e-6) + collectives, 1e-12);
 }
 
+// One block of TinyLlama on fast_cpu, one sample: FLOPs 14848 / 12e9 = 1.2 us; bytes (688 weights + 8 tokens · (12h +
+// 4w + 4k + rotation 2w + 2k + 8f + 4·a·s = 96 + 64 + 32 + 48 + 96 + 128 = 464)) · 4 = 17600: / 6e9 = 2.9 us; 24
+// kernels. Norms of queries and keys: 48 elements per token, 8 weights and two kernels more. Embedding: rows in, out
+// and in again.
+TEST(DerivedProfile, LlamaBlockReadsAndWritesWhatItsKernelsDo) {
+  ir::Problem problem = BareProblem();
+  problem.model = test::TinyLlama();
+  problem.job.tensor_degrees = {1};
+  ASSERT_EQ(CompleteProfile(problem), absl::OkStatus());
+  EXPECT_NEAR(TimeOf(problem, ir::LayerKind::kBlock, 0, 1, 1).forward.value(), 17600 / 6e9 + 24 * 5e-6, 1e-12);
+  EXPECT_NEAR(TimeOf(problem, ir::LayerKind::kEmbedding, 0, 1, 1).forward.value(), 8 * 24 * 4 / 6e9 + 5e-6, 1e-12);
+  problem.model.qk_norm = true;
+  problem.profile = {};
+  ASSERT_EQ(CompleteProfile(problem), absl::OkStatus());
+  const double bytes = 17600 + (8 * 48 + 8) * 4;
+  EXPECT_NEAR(TimeOf(problem, ir::LayerKind::kBlock, 0, 1, 1).forward.value(), bytes / 6e9 + 26 * 5e-6, 1e-12);
+}
+
+// A profile of a llama says what its attention was.
+TEST(MeasuredProfile, OfALlamaNamesItsKeyValueHeads) {
+  ir::Problem problem = BareProblem();
+  problem.model.family = ir::ModelFamily::kLlama;
+  problem.model.kv_heads = 2;
+  const absl::Status missing = AddMeasuredProfile(Measured(), "p.json", ir::GpuId(0), problem);
+  EXPECT_THAT(std::string(missing.message()), HasSubstr("kv_heads"));
+  const std::string other =
+      absl::StrReplaceAll(Measured(), {{"\"heads\":4", "\"heads\":4,\"kv_heads\":4,\"head_dim\":8"}});
+  const absl::Status wrong = AddMeasuredProfile(other, "p.json", ir::GpuId(0), problem);
+  EXPECT_THAT(std::string(wrong.message()), HasSubstr("was measured for kv_heads 4, model tiny has 2"));
+}
+
 // slow_machine has two GPUs: degree 4 does not fit and has no entry; a pool without quota needs none.
 TEST(DerivedProfile, CoversWhatFitsTheMachines) {
   ir::Problem problem = test::TinyProblem();

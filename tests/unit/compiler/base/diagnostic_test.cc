@@ -1,5 +1,6 @@
 #include "compiler/base/diagnostic.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,72 @@ TEST(DiagnosticCodeTest, HasNumberSeverityAndTitle) {
   EXPECT_EQ(SeverityOf(DiagnosticCode::kSyntax), Severity::kError);
   EXPECT_EQ(SeverityOf(DiagnosticCode::kPriceAnomaly), Severity::kWarning);
   EXPECT_EQ(TitleOf(DiagnosticCode::kInvalidUtf8), "invalid UTF-8");
+}
+
+TEST(DiagnosticCodeTest, IsReadInEachSpelling) {
+  for (const char* text : {"SAIL0204", "0204", "204", "E0204", "W0204"}) {
+    EXPECT_EQ(ParseCode(text), DiagnosticCode::kAttributeDimension) << text;
+  }
+  for (const char* text :
+       {"", "SAIL", "W", "0999", "00204", "2e2", "-204", "+204", " 204", "sail0204", "99999999999"}) {
+    EXPECT_EQ(ParseCode(text), std::nullopt) << text;
+  }
+}
+
+TEST(DiagnosticCodeTest, AllCodesAreAscendingAndReadable) {
+  const std::vector<DiagnosticCode> codes = AllCodes();
+  for (size_t i = 0; i < codes.size(); ++i) {
+    EXPECT_EQ(ParseCode(CodeText(codes[i])), codes[i]);
+    if (i > 0) {
+      EXPECT_LT(codes[i - 1], codes[i]);
+    }
+  }
+  EXPECT_EQ(codes.front(), DiagnosticCode::kIllegalCharacter);
+}
+
+TEST(DiagnosticCodeTest, AnUnknownCodeNamesTheNearest) {
+  EXPECT_EQ(UnknownCodeMessage("9999"), "unknown code '9999'");
+  EXPECT_EQ(UnknownCodeMessage("2004"), "unknown code '2004'; did you mean 'SAIL0204'?");  // two digits swapped
+}
+
+TEST(DiagnosticSinkTest, TheUsualDiagnosticIsReportedInOneCall) {
+  DiagnosticSink sink;
+  const SourceRange here{SourceId(0), 3, 4}, there{SourceId(0), 7, 8};
+  sink.Report(DiagnosticCode::kSyntax, here, "wrong", {"write it right"}, {{there, "why"}}, "what");
+  sink.Report(DiagnosticCode::kPriceAnomaly, here, "odd");
+  ASSERT_EQ(sink.diagnostics().size(), 2u);
+  const Diagnostic& full = sink.diagnostics()[0];
+  EXPECT_EQ(full.code, DiagnosticCode::kSyntax);
+  EXPECT_EQ(full.message, "wrong");
+  EXPECT_EQ(full.primary.range, here);
+  EXPECT_EQ(full.primary.text, "what");
+  ASSERT_EQ(full.secondary.size(), 1u);
+  EXPECT_EQ(full.secondary[0].range, there);
+  EXPECT_THAT(full.helps, ElementsAre("write it right"));
+  EXPECT_TRUE(full.notes.empty());
+  EXPECT_EQ(sink.diagnostics()[1].primary.text, "");
+  EXPECT_EQ(sink.error_count(), 1);
+}
+
+TEST(DiagnosticSinkTest, ADeniedWarningCountsAndShowsAsAnError) {
+  Diagnostic warning{.code = DiagnosticCode::kPriceAnomaly, .message = "odd"};
+  EXPECT_EQ(SeverityOf(warning), Severity::kWarning);
+  warning.denied = true;
+  EXPECT_EQ(SeverityOf(warning), Severity::kError);
+  DiagnosticSink sink;
+  sink.Report(warning);
+  EXPECT_EQ(sink.error_count(), 1);
+  EXPECT_THAT(RenderText(sink.Sorted(), SourceManager(), {}), StartsWith("error[SAIL0407]: odd"));
+  EXPECT_THAT(RenderJson(sink.Sorted(), SourceManager(), {}), HasSubstr("\"severity\":\"error\""));
+}
+
+TEST(RenderMessageTest, HasEverythingButPlaces) {
+  const Diagnostic diagnostic{.code = DiagnosticCode::kSyntax,
+                              .message = "wrong",
+                              .primary = {{}, "here"},
+                              .notes = {"one", "two"},
+                              .helps = {"do this"}};
+  EXPECT_EQ(RenderMessage(diagnostic), "wrong (here)\nnote: one\nnote: two\nhelp: do this");
 }
 
 TEST(DiagnosticSinkTest, DropsExactDuplicatesAndCountsErrorsOnly) {

@@ -29,7 +29,7 @@ TEST(DiagnoseInfeasibleTest, NamesEachLimitItsPlaceAndTheRelaxationThatHelps) {
   const planner::Infeasible infeasible{.limits = {{.name = "speed", .best = 0.17126, .limit = 0.2, .detail = ""},
                                                   {.name = "budget", .best = 0.71021, .limit = 0.6, .detail = ""}},
                                        .candidates = 41};
-  const Diagnostic diagnostic = DiagnoseInfeasible(job, job.problem.job, infeasible);
+  const Diagnostic diagnostic = DiagnoseInfeasible(job, infeasible);
   EXPECT_EQ(diagnostic.code, DiagnosticCode::kInfeasible);
   EXPECT_EQ(diagnostic.primary.range, Range(10));
   ASSERT_EQ(diagnostic.secondary.size(), 2);
@@ -46,27 +46,17 @@ TEST(DiagnoseInfeasibleTest, ProposesNothingThatNoPlanReaches) {
   const planner::Infeasible infeasible{
       .limits = {{.name = "speed", .best = -std::numeric_limits<double>::infinity(), .limit = 0.2, .detail = ""}},
       .candidates = 1};
-  EXPECT_THAT(DiagnoseInfeasible(job, job.problem.job, infeasible).helps, IsEmpty());
+  EXPECT_THAT(DiagnoseInfeasible(job, infeasible).helps, IsEmpty());
 }
 
 TEST(DiagnoseInfeasibleTest, MemoryAloneIsItsOwnErrorAtTheModel) {
   const LoweredJob job = JobWithSpeedLimit();
   const planner::Infeasible infeasible{
       .limits = {{.name = "memory", .best = 1, .limit = 0, .detail = "closest miss: stage 0 on T4"}}, .candidates = 0};
-  const Diagnostic diagnostic = DiagnoseInfeasible(job, job.problem.job, infeasible);
+  const Diagnostic diagnostic = DiagnoseInfeasible(job, infeasible);
   EXPECT_EQ(diagnostic.code, DiagnosticCode::kOutOfMemory);
   EXPECT_EQ(diagnostic.primary.range, Range(40));
   EXPECT_EQ(diagnostic.primary.text, "closest miss: stage 0 on T4");
-}
-
-TEST(DiagnoseInfeasibleTest, SaysWhenALimitWasSearchedTighterThanWritten) {
-  const LoweredJob job = JobWithSpeedLimit();
-  ir::Job searched = job.problem.job;
-  searched.constraints[0].limit = 0.25;
-  const planner::Infeasible infeasible{.limits = {{.name = "speed", .best = 0.168, .limit = 0.25, .detail = ""}},
-                                       .candidates = 1};
-  EXPECT_THAT(DiagnoseInfeasible(job, searched, infeasible).notes,
-              ElementsAre(HasSubstr("in conflict"), HasSubstr("`speed` was searched as throughput >= 0.25 iters/s")));
 }
 
 }  // namespace

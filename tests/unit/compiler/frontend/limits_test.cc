@@ -34,7 +34,16 @@ INSTANTIATE_TEST_SUITE_P(All, DeepTest,
                                          "let a = 1" + Repeat(" + 1", kMany),                    //
                                          "let a = 1" + Repeat(" * 1 - 2", kMany / 2),            //
                                          "let a = x" + Repeat(" and x", kMany),                  //
-                                         "let a = x" + Repeat(".y", kMany)));
+                                         "let a = x" + Repeat(".y", kMany),                      //
+                                         "let a = x" + Repeat("[1]", kMany),                     //
+                                         "let a = x" + Repeat("()", kMany),                      //
+                                         "let a = " + Repeat("f(", kMany),                       //
+                                         "let a = " + Repeat("{ a = ", kMany),                   //
+                                         "let a = " + Repeat("if x then 1 else ", kMany) + "2",  //
+                                         "let a: " + Repeat("List<", kMany) + "Int",             //
+                                         "param a: " + Repeat("A<b, ", kMany) + "Int",           //
+                                         "let a = \"${" + Repeat("(", kMany) + "}\"",            //
+                                         Repeat("for x in y { ", kMany)));
 
 TEST(LimitsTest, DepthCountsBracketsAndPrefixOperatorsTogether) {
   EXPECT_TRUE(ParseText("sail 1\nlet a = " + Repeat("(", 64) + "1" + Repeat(")", 64)).ok);
@@ -49,9 +58,29 @@ TEST(LimitsTest, ChainsUpToTheLimitParseAndFormat) {
   EXPECT_EQ(FormatText(text), text);
 }
 
+// One string, however long.
+TEST(LimitsTest, ManyInterpolationsTakeLinearTime) {
+  const auto seconds = [](int count) {
+    const std::string text =
+        "sail 1\nlet a = \"" + Repeat("${b}", count) + "\"\nlet c = [" + Repeat("{d=1},", count) + "]\n";
+    const std::clock_t begin = std::clock();
+    EXPECT_NE(FormatText(text), "");
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  const double few = seconds(500) + 0.002;
+  EXPECT_LT(seconds(4000), 24 * few);
+}
+
+TEST(LimitsTest, WrongInterpolationsAreBounded) {
+  const Parsed parsed = ParseText("sail 1\nlet a = \"" + Repeat("${b c}", 1000) + "\"\n", {.max_syntax_errors = 7});
+  EXPECT_THAT(parsed.summaries, SizeIs(7));
+}
+
 TEST(LimitsTest, WideIsNotDeep) {
   EXPECT_TRUE(ParseText("sail 1\nlet a = [" + Repeat("1, ", kMany) + "1]").ok);
   EXPECT_TRUE(ParseText("sail 1\n" + Repeat("a b { c = 1 }\n", kMany / 10)).ok);
+  EXPECT_TRUE(ParseText("sail 1\n" + Repeat("let a: List<List<Int>> = if b < c then d else e\n", kMany / 100)).ok);
+  EXPECT_TRUE(ParseText("sail 1\nlet a = [" + Repeat("b < c, ", kMany / 100) + "]").ok);
 }
 
 TEST(LimitsTest, SizeIsCheckedBeforeAnythingElse) {
@@ -69,8 +98,28 @@ TEST(LimitsTest, NumberOfWordsIsBounded) {
 // Processor time for n and for 8n statements: linear means about 8 times; 24 leaves room for noise, and quadratic
 // would be 64.
 TEST(LimitsTest, TimeIsLinear) {
-  for (const std::string unit : {"a b { c = x.y + 1 GiB, d = [1, 2] }\n", "let a = 1\n  - 2\n  - 3\n", "a { b = (1 }\n",
-                                 "x = foo bar\n", "let a = \"\n", "} ", "\"\"\" ", "a { ", "- ", "@ "}) {
+  for (const std::string unit : {"a b { c = x.y + 1 GiB, d = [1, 2] }\n",
+                                 "let a = 1\n  - 2\n  - 3\n",
+                                 "a { b = (1 }\n",
+                                 "x = foo bar\n",
+                                 "let a = \"\n",
+                                 "} ",
+                                 "\"\"\" ",
+                                 "a { ",
+                                 "- ",
+                                 "let a = x let b = y\n",
+                                 "let a = \"\\q\"\n",
+                                 "@ ",
+                                 "\"\"\"\n\\",
+                                 "let a = \"${b}\"\n",
+                                 "let a = \"\"\"\n  ${b}\n  \"\"\"\n",
+                                 "let a = \"\\u{\"\n",
+                                 "## doc\nlet a = 1\n",
+                                 "for x in y { z \"${x}\" { } }\n",
+                                 "assert a, \"b\"\n",
+                                 "remove a\n",
+                                 "if a then ",
+                                 "let a: b<c> = {d = 1}\n"}) {
     const auto seconds = [&](int count) {
       const std::string text = "sail 1\n" + Repeat(unit, count);
       const std::clock_t begin = std::clock();

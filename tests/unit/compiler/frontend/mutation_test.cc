@@ -12,7 +12,7 @@ constexpr int kMutantsPerText = 1500;
 const char* const kCorpus[] = {
     R"(sail 1
 
-import "std/gcp" as gcp  # prices
+import "std/gcp@2026.11" as gcp  # prices
 ## The only zone.
 let target: iters/s = 2 * 0.1 iters/s
 gpu A100_40 { memory = 40 GiB, peak_fp16 = 312 TFLOP/s }
@@ -46,6 +46,33 @@ job smoke {
     }
   env { NAME = "a\n\u{e9}", flag = true, off = none }
 }
+)",
+    R"(sail 1
+import "./prices.sail"
+  sha256 "5f1c0de7" as prices
+
+## What an iteration may cost.
+param limit: USD/iter = 0.60 USD/iter where limit > 0 USD/iter
+param quota: Map<nodes>? = { "us-1" = 24 nodes, eu = { a = 1 }.a }
+let zones: List<String> = ["us-1", "eu-${limit}"]
+
+resources na as base extends prices.us {
+  override price.spot = if limit < 1 USD/iter then 2 USD/h else $3/h
+  remove pool t4
+  remove price
+  for z, n in quota if z in zones and n > 0 nodes {
+    pool "a-${z}" as p { machine = prices.spot[z].a2(x, hidden = 4096)[0], quota = n }
+  }
+}
+let text = """
+    one ${limit}
+      two \${x} "quoted"
+    """
+warn all([l.latency <= 120 ms for l in plan.links if not l.up]),
+  "slow since ${day}"
+let day = [2026-11-30, {
+  a = 1
+}]
 )"};
 
 const char* const kPieces[] = {"{",
@@ -76,7 +103,19 @@ const char* const kPieces[] = {"{",
                                "link ",
                                "let ",
                                "for ",
+                               "in ",
                                "if ",
+                               "else ",
+                               "param ",
+                               "where ",
+                               "override ",
+                               "remove ",
+                               "assert ",
+                               "warn ",
+                               "as ",
+                               "?",
+                               "\\",
+                               "}\"",
                                "subject to ",
                                "minimize ",
                                "then ",

@@ -65,8 +65,19 @@ INSTANTIATE_TEST_SUITE_P(
                    "pipeline 0 has 2 stages"},
         Corruption{"degree_no_candidate", [](auto& problem, auto&, auto&) { problem.job.tensor_degrees = {1}; },
                    "tensor degree 2, not a candidate"},
+        Corruption{"degree_does_not_divide_key_value_heads",
+                   [](auto& problem, auto&, auto&) { problem.model.kv_heads = 1; }, "1 key-value heads"},
         Corruption{"degree_does_not_divide_heads", [](auto& problem, auto&, auto&) { problem.model.heads = 1; },
                    "does not divide 1 heads"},
+        Corruption{"pipeline_leaves_its_node",
+                   [](auto& problem, auto& plan, auto&) {
+                     problem.job.keep.pipeline = Reach::kNode;
+                     StageAt(plan, 0, 1).group = {.pool = PoolId(1), .node = 1, .gpus = {0, 1}};
+                   },
+                   "pipeline 0 spans node 0 of pool fast and node 1 of pool slow"},
+        Corruption{"replicas_leave_their_zone",
+                   [](auto& problem, auto&, auto&) { problem.job.keep.data = Reach::kZone; },
+                   "the replicas of layer 0 span zone a and zone b"},
         Corruption{"unknown_pool", [](auto&, auto& plan, auto&) { StageAt(plan, 1, 0).group.pool = PoolId(2); },
                    "names pool 2"},
         Corruption{"node_over_quota", [](auto&, auto& plan, auto&) { StageAt(plan, 1, 0).group.node = 2; },

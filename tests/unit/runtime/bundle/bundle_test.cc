@@ -286,6 +286,18 @@ TEST_F(BundleTest, UnsoundPlansAndUnusableTextAreNotWritten) {
   }
 }
 
+// The plan trains 2 · 4 samples. One that silently trained fewer than the job's batch would be another optimizer.
+TEST_F(BundleTest, BatchTruncate_APlanOfAnotherBatchIsRefused) {
+  Bundle bundle = TinyBundle();
+  bundle.problem.job.global_batch = 9;
+  EXPECT_THAT(std::string(WriteBundle(bundle, path_).message()),
+              HasSubstr("8 samples per iteration, the global batch is 9"));
+  ASSERT_EQ(WriteBundle(TinyBundle(), path_), absl::OkStatus());
+  EditJson([](Json& j) { j["problem"]["job"]["global_batch"] = 9; });
+  EXPECT_THAT(std::string(ReadBundle(path_).status().message()),
+              HasSubstr("8 samples per iteration, the global batch is 9"));
+}
+
 // The limit on file size makes write() fail half-way, as a full disk does.
 TEST_F(BundleTest, AFailedWriteLeavesNothingAndKeepsTheOldBundle) {
   ASSERT_EQ(WriteBundle(TinyBundle(), path_), absl::OkStatus());
@@ -324,6 +336,54 @@ TEST_F(BundleTest, AnInterruptedWriteIsNeverReadAsABundle) {
     fs::remove_all(path_);
   }
   EXPECT_GE(absent, 1);  // round 0 is killed before anything can be written
+}
+
+// Writes `bundles` at the same time, each in a process of its own and `times` times over. Returns how many failed.
+int WriteTogether(const std::vector<Bundle>& bundles, const std::string& path, int times) {
+  std::vector<pid_t> children;
+  for (const Bundle& bundle : bundles) {
+    const pid_t child = fork();
+    if (child == 0) {
+      bool ok = true;
+      for (int i = 0; i < times; ++i) ok &= WriteBundle(bundle, path).ok();
+      _exit(ok ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  int failed = 0;
+  for (const pid_t child : children) {
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    failed += status == 0 ? 0 : 1;
+  }
+  return failed;
+}
+
+TEST_F(BundleTest, ConcurrentWritesOfTheSameBundleAllEndWell) {
+  for (int round = 0; round < 10; ++round) {
+    EXPECT_EQ(WriteTogether(std::vector<Bundle>(6, TinyBundle()), path_, 1), 0);
+    EXPECT_EQ(ReadBundle(path_).status(), absl::OkStatus());
+    EXPECT_THAT(Entries(root_), ElementsAre("out"));
+    fs::remove_all(path_);
+  }
+}
+
+// The last one wins; nobody is told of an error, and nothing is mixed.
+TEST_F(BundleTest, ConcurrentWritesOfDifferentBundlesAllEndWell) {
+  std::vector<Bundle> bundles(4, TinyBundle());
+  for (size_t i = 0; i < bundles.size(); ++i) bundles[i].predicted_iteration = Seconds(1.0 + static_cast<double>(i));
+  EXPECT_EQ(WriteTogether(bundles, path_, 20), 0);
+  EXPECT_EQ(ReadBundle(path_).status(), absl::OkStatus());
+  EXPECT_THAT(Entries(root_), ElementsAre("out"));
+}
+
+// What is no bundle is refused to each of many writers, and stays.
+TEST_F(BundleTest, ConcurrentWritesDoNotReplaceOtherFiles) {
+  fs::create_directory(path_);
+  Overwrite("precious.txt", "x");
+  EXPECT_EQ(WriteTogether(std::vector<Bundle>(4, TinyBundle()), path_, 1), 4);
+  EXPECT_EQ(Contents("precious.txt"), "x");
+  EXPECT_THAT(Entries(root_), ElementsAre("out"));
 }
 
 TEST_F(BundleTest, ADirectoryWithoutManifestIsAnInterruptedWrite) {

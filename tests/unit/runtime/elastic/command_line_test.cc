@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/elastic/run_directory.h"
 #include "tests/support/tiny_bundle.h"
 
 namespace sail::rt {
@@ -93,15 +95,71 @@ TEST_F(CommandLineTest, ADamagedBundleExitsWith6AndAnAbsentOneWith7) {
   EXPECT_THAT(errors_, MatchesRegex("sailrun: error: bundle '.*' does not exist or is not a directory\n"));
 }
 
-TEST_F(CommandLineTest, AnUnknownNodeIsRefused) {
-  EXPECT_EQ(Run({"agent", bundle_, "--node", "moon-0", "--store", "127.0.0.1:1"}), 2);
-  EXPECT_THAT(errors_, HasSubstr("the plan has no node 'moon-0'"));
+TEST_F(CommandLineTest, ADamagedBundleExitsWith6InEveryForm) {
+  std::ofstream(bundle_ + "/nodes/slow-0/env") << "RANK=0\n";
+  EXPECT_EQ(Run({"controller", bundle_}), 6);
+  EXPECT_EQ(Run({"agent", bundle_, "--node", "slow-0", "--store", "127.0.0.1:1"}), 6);
+  EXPECT_EQ(Run({"worker", bundle_, "--rank", "0", "--store", "127.0.0.1:1"}), 6);
+  EXPECT_THAT(errors_, HasSubstr("file 'nodes/slow-0/env' does not match its hash"));
 }
 
-TEST_F(CommandLineTest, MetricsThatCannotBeWrittenExitWith7) {
-  fs::create_directory(root_ + "/directory");
-  EXPECT_EQ(Run({bundle_, "--metrics", root_ + "/directory"}), 7);
-  EXPECT_EQ(errors_, "sailrun: error: cannot write '" + root_ + "/directory'\n");
+TEST_F(CommandLineTest, NodesAndRanksOutsideTheBundleAreUsageErrors) {
+  EXPECT_EQ(Run({"agent", bundle_, "--node", "moon-0", "--store", "127.0.0.1:1"}), 2);
+  EXPECT_EQ(errors_, "error: the plan has no node 'moon-0'; its nodes are fast-0, slow-0\n");
+  for (const char* rank : {"3", "99", "1048576"}) {  // three ranks; the last one is the largest that is read
+    EXPECT_EQ(Run({"worker", bundle_, "--rank", rank, "--store", "127.0.0.1:1"}), 2);
+    EXPECT_EQ(errors_, absl::StrCat("error: --rank: the bundle has no rank ", rank, "; its ranks are 0 to 2\n"));
+    EXPECT_EQ(output_, "");
+  }
+  EXPECT_EQ(Run({"worker", bundle_, "--rank", "-1", "--store", "127.0.0.1:1"}), 2);
+}
+
+TEST_F(CommandLineTest, MetricsThatAreNoFileExitWith7) {
+  fs::create_directory(root_ + "/other");
+  fs::create_directory(root_ + "/other/directory");
+  ASSERT_EQ(mkfifo((root_ + "/other/pipe").c_str(), 0666), 0);  // opening it would wait for a reader
+  for (const std::string name : {"directory", "pipe"}) {
+    const std::string path = root_ + "/other/" + name;
+    EXPECT_EQ(Run({bundle_, "--metrics", path}), 7);
+    EXPECT_EQ(errors_, "sailrun: error: cannot write '" + path + "': it is not a regular file\n");
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_ + "/other"), fs::directory_iterator()), 2);  // no lock, no log
+}
+
+// A misspelt directory is an error, not a new directory.
+TEST_F(CommandLineTest, MissingDirectoriesAreNamedAndNotCreated) {
+  const std::string missing = root_ + "/no/such";
+  const std::string expected = "error: cannot write to directory '" + missing + "': No such file or directory\n";
+  for (const std::string command : {"", "controller"}) {
+    std::vector<std::string> words = {bundle_, "--metrics", missing + "/metrics.jsonl"};
+    if (!command.empty()) words.insert(words.begin(), command);
+    EXPECT_EQ(Run(words), 7);
+    EXPECT_EQ(errors_, "sailrun: " + expected);
+  }
+  EXPECT_EQ(Run({"agent", bundle_, "--node", "fast-0", "--store", "127.0.0.1:1", "--logs", missing}), 7);
+  EXPECT_EQ(errors_, expected);
+  EXPECT_FALSE(fs::exists(root_ + "/no"));
+}
+
+// Every form that writes to the directory; what the first run wrote stays.
+TEST_F(CommandLineTest, ADirectoryInUseIsRefusedAndNotTouched) {
+  const std::string run = RunDirectory(bundle_);
+  ASSERT_EQ(OpenRunDirectory(run, bundle_), absl::OkStatus());
+  std::ofstream(run + "/metrics.jsonl") << "precious";
+  const absl::StatusOr<LockFile> controller = LockFile::Take(run + "/controller.lock");
+  const absl::StatusOr<LockFile> agent = LockFile::Take(run + "/agent-fast-0.lock");
+  const std::vector<std::vector<std::string>> runs = {
+      {bundle_},
+      {"controller", bundle_},
+      {bundle_, "--metrics", run + "/others.jsonl"},  // the logs would be shared
+      {"agent", bundle_, "--node", "fast-0", "--store", "127.0.0.1:1"}};
+  for (const std::vector<std::string>& words : runs) {
+    EXPECT_EQ(Run(words), 7);
+    EXPECT_THAT(errors_, HasSubstr(absl::StrCat("another sailrun writes here: process ", getpid(), " holds '", run)));
+  }
+  std::ifstream metrics(run + "/metrics.jsonl");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(metrics), {}), "precious");
+  EXPECT_FALSE(fs::exists(run + "/others.jsonl"));
 }
 
 TEST_F(CommandLineTest, PortName_AnOccupiedPortIsNamedWithItsAddress) {

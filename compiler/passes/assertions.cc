@@ -1,0 +1,147 @@
+#include "compiler/passes/assertions.h"
+
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace sail {
+namespace {
+
+constexpr char kPlan[] = "plan";
+
+// Calls `visit` with each direct part of `expr`.
+template <class Visit>
+void ForEachPart(const ast::Expr& expr, Visit visit) {
+  const auto all = [&](const std::vector<ast::Expr>& parts) {
+    for (const ast::Expr& part : parts) visit(part);
+  };
+  if (const auto* text = std::get_if<ast::TemplateExpr>(&expr.node)) all(text->values);
+  if (const auto* member = std::get_if<ast::MemberExpr>(&expr.node)) all(member->base);
+  if (const auto* index = std::get_if<ast::IndexExpr>(&expr.node)) all(index->operands);
+  if (const auto* call = std::get_if<ast::CallExpr>(&expr.node)) {
+    for (const ast::Argument& argument : call->arguments) visit(argument.value);
+  }
+  if (const auto* list = std::get_if<ast::ListExpr>(&expr.node)) all(list->elements);
+  if (const auto* record = std::get_if<ast::RecordExpr>(&expr.node)) {
+    for (const ast::Field& field : record->fields) visit(field.value);
+  }
+  if (const auto* choice = std::get_if<ast::ConditionalExpr>(&expr.node)) all(choice->operands);
+  if (const auto* loop = std::get_if<ast::ComprehensionExpr>(&expr.node)) all(loop->operands);
+  if (const auto* unary = std::get_if<ast::UnaryExpr>(&expr.node)) all(unary->operand);
+  if (const auto* binary = std::get_if<ast::BinaryExpr>(&expr.node)) all(binary->operands);
+}
+
+bool MentionsPlan(const ast::Expr& expr, Scope& scope) {
+  if (const auto* name = std::get_if<ast::NameExpr>(&expr.node)) {
+    return name->name.text == kPlan && scope.Find(kPlan).binding == nullptr;
+  }
+  bool mentions = false;
+  ForEachPart(expr, [&](const ast::Expr& part) { mentions = mentions || MentionsPlan(part, scope); });
+  return mentions;
+}
+
+class AssertionChecker {
+ public:
+  AssertionChecker(Evaluator& evaluator, const SourceManager& sources, DiagnosticSink& sink)
+      : evaluator_(evaluator), sources_(sources), sink_(sink) {}
+
+  void Check(const ast::Assert& assertion, Scope& scope) {
+    const auto value = evaluator_.Evaluate(assertion.condition, scope);
+    if (!value) return;
+    const bool* holds = value->As<bool>();
+    if (holds == nullptr) {
+      sink_.Report(DiagnosticCode::kTypeMismatch, assertion.condition.range,
+                   absl::StrCat("an assertion needs a truth value, found ", DescribeValue(*value)));
+      return;
+    }
+    if (*holds) return;
+    Diagnostic diagnostic{.code = assertion.is_warning ? DiagnosticCode::kWarned : DiagnosticCode::kAssertFailed,
+                          .message = Message(assertion, scope),
+                          .primary = {assertion.condition.range, "this is false"},
+                          .secondary = {},
+                          .notes = {},
+                          .helps = {}};
+    Explain(assertion.condition, scope, diagnostic.notes);
+    sink_.Report(std::move(diagnostic));
+  }
+
+ private:
+  std::string TextOf(SourceRange range) const {
+    return std::string(sources_.Get(range.file).text().substr(range.begin, range.end - range.begin));
+  }
+
+  std::string Message(const ast::Assert& assertion, Scope& scope) {
+    if (assertion.message) {
+      const auto value = evaluator_.Evaluate(*assertion.message, scope);
+      if (const auto* text = value ? value->As<TextValue>() : nullptr) return text->text;
+    }
+    return absl::StrCat("`", TextOf(assertion.condition.range), "` does not hold");
+  }
+
+  // The values of the sides of every comparison that took part, except literals.
+  void Explain(const ast::Expr& expr, Scope& scope, std::vector<std::string>& notes) {
+    const auto* binary = std::get_if<ast::BinaryExpr>(&expr.node);
+    const auto* unary = std::get_if<ast::UnaryExpr>(&expr.node);
+    if (unary != nullptr) return Explain(unary->operand.front(), scope, notes);
+    if (binary == nullptr) return Show(expr, scope, notes);
+    const bool is_logic = binary->op == ast::BinaryOperator::kAnd || binary->op == ast::BinaryOperator::kOr;
+    for (const ast::Expr& operand : binary->operands) {
+      is_logic ? Explain(operand, scope, notes) : Show(operand, scope, notes);
+    }
+  }
+
+  void Show(const ast::Expr& expr, Scope& scope, std::vector<std::string>& notes) {
+    const bool is_literal = std::holds_alternative<ast::NumberExpr>(expr.node) ||
+                            std::holds_alternative<ast::StringExpr>(expr.node) ||
+                            std::holds_alternative<ast::BoolExpr>(expr.node);
+    if (is_literal) return;
+    const auto value = evaluator_.Evaluate(expr, scope);
+    if (value) notes.push_back(absl::StrCat("`", TextOf(expr.range), "` is ", FormatValue(*value)));
+  }
+
+  Evaluator& evaluator_;
+  const SourceManager& sources_;
+  DiagnosticSink& sink_;
+};
+
+void CheckBlock(const CheckedBlock& block, AssertionChecker& checker, DiagnosticSink& sink) {
+  for (const auto& [assertion, scope] : block.asserts) {
+    if (!MentionsPlan(assertion->condition, *scope)) {
+      checker.Check(*assertion, *scope);
+    } else if (absl::string_view(block.kind->name) != "job") {
+      sink.Report(DiagnosticCode::kMisplacedStatement, assertion->range,
+                  "an assertion about the plan stands in a `job` block or at the top level");
+    }
+  }
+  for (const auto& child : block.children) CheckBlock(*child, checker, sink);
+}
+
+}  // namespace
+
+void CheckAssertions(Analysis& analysis, const SourceManager& sources, DiagnosticSink& sink) {
+  AssertionChecker checker(*analysis.evaluator, sources, sink);
+  for (const auto& [assertion, scope] : analysis.blocks.asserts) {
+    if (!MentionsPlan(assertion->condition, *scope)) checker.Check(*assertion, *scope);
+  }
+  for (const auto& block : analysis.blocks.top) CheckBlock(*block, checker, sink);
+}
+
+void CheckPlanAssertions(Analysis& analysis, const CheckedBlock& job, const Value& plan, const SourceManager& sources,
+                         DiagnosticSink& sink) {
+  AssertionChecker checker(*analysis.evaluator, sources, sink);
+  const auto check = [&](const ast::Assert& assertion, Scope& scope) {
+    if (!MentionsPlan(assertion.condition, scope)) return;
+    Scope& inner = analysis.evaluator->NewScope(&scope);
+    Binding binding;
+    binding.state = Binding::State::kDone;
+    binding.value = plan;
+    binding.range = assertion.range;
+    inner.names.emplace(kPlan, std::move(binding));
+    checker.Check(assertion, inner);
+  };
+  for (const auto& [assertion, scope] : analysis.blocks.asserts) check(*assertion, *scope);
+  for (const auto& [assertion, scope] : job.asserts) check(*assertion, *scope);
+}
+
+}  // namespace sail

@@ -1,0 +1,100 @@
+#include "compiler/passes/lint_spec.h"
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/civil_time.h"
+
+namespace sail {
+namespace {
+
+constexpr int kStaleDays = 60;
+
+// What is checked but not acted on: neither the planner nor the bundle reads it.
+constexpr const char* kInertBlocks[] = {"checkpoint", "recovery", "env", "emit"};
+constexpr std::pair<const char*, const char*> kInertAttributes[] = {{"link", "profile"}};
+
+void LintUnusedIn(Scope& scope, bool is_library, DiagnosticSink& sink) {
+  for (const auto& [name, binding] : scope.names) {
+    if (binding.is_used) continue;
+    const char* what = binding.is_import()        ? "import"
+                       : binding.let != nullptr   ? "let"
+                       : binding.param != nullptr ? "param"
+                                                  : nullptr;
+    if (what == nullptr || (is_library && !binding.is_import())) continue;
+    sink.Report(DiagnosticCode::kUnused, binding.range, absl::StrCat(what, " `", name, "` is never used"),
+                {absl::StrCat("remove the ", what)});
+  }
+}
+
+std::optional<absl::CivilDay> DayOf(const std::string& text) {
+  absl::CivilDay day;
+  return absl::ParseCivilTime(text, &day) ? std::optional(day) : std::nullopt;
+}
+
+void LintPriceBlock(const CheckedBlock& price, const std::optional<absl::CivilDay>& today, DiagnosticSink& sink) {
+  for (const char* market : {"on_demand", "spot", "reserved"}) {
+    if (!price.Has(market) || !price.GetAmount(market).value.is_zero()) continue;
+    sink.Report(DiagnosticCode::kZeroPrice, price.RangeOf(market),
+                absl::StrCat("a ", market, " price of zero: free, or missing?"),
+                {"if it is free, say so on the line above: `# allow(0408): our own machines`"});
+  }
+  if (!today || !price.Has("as_of")) return;
+  const auto read = DayOf(std::get<DateValue>(price.Get("as_of").content).text);
+  if (!read || *today - *read <= kStaleDays) return;
+  sink.Report(DiagnosticCode::kStalePrices, price.RangeOf("as_of"),
+              absl::StrCat("these prices are ", *today - *read, " days old"),
+              {"read the price list again, or import a newer version of the package"});
+}
+
+void LintPricesBelow(const CheckedBlock& block, const std::optional<absl::CivilDay>& today, DiagnosticSink& sink) {
+  if (block.is_sound && absl::string_view(block.kind->name) == "price") LintPriceBlock(block, today, sink);
+  for (const auto& child : block.children) LintPricesBelow(*child, today, sink);
+}
+
+void LintInertAttributes(const CheckedBlock& block, DiagnosticSink& sink) {
+  for (const auto& [kind, attribute] : kInertAttributes) {
+    if (kind != absl::string_view(block.kind->name) || !block.Has(attribute)) continue;
+    sink.Report(DiagnosticCode::kNotUsedYet, block.RangeOf(attribute),
+                absl::StrCat("`", attribute, "` of a ", kind, " is checked, but nothing acts on it in this version"));
+  }
+  for (const auto& child : block.children) LintInertAttributes(*child, sink);
+}
+
+}  // namespace
+
+void LintUnused(Analysis& analysis, DiagnosticSink& sink) {
+  std::set<const Module*> with_jobs;
+  for (const auto& block : analysis.blocks.top) {
+    if (absl::string_view(block->kind->name) == "job") with_jobs.insert(block->module);
+  }
+  for (const auto& module : analysis.modules.modules) {
+    const bool is_main = module.get() == &analysis.modules.main();
+    if (!module->is_standard()) LintUnusedIn(module->top, !is_main || !with_jobs.contains(module.get()), sink);
+  }
+  for (Scope& scope : analysis.evaluator->scopes()) {
+    if (scope.module != nullptr && !scope.module->is_standard()) LintUnusedIn(scope, false, sink);
+  }
+}
+
+void LintInert(const CheckedBlocks& blocks, DiagnosticSink& sink) {
+  for (const auto& block : blocks.top) {
+    if (!block->module->is_standard()) LintInertAttributes(*block, sink);
+    if (absl::string_view(block->kind->name) != "job" || !block->is_sound) continue;
+    for (const char* inert : kInertBlocks) {
+      const CheckedBlock* child = block->Child(inert);
+      if (child == nullptr) continue;
+      sink.Report(DiagnosticCode::kNotUsedYet, child->header,
+                  absl::StrCat("`", inert, "` is checked, but nothing acts on it in this version"));
+    }
+  }
+}
+
+void LintPrices(const CheckedBlocks& blocks, const std::optional<std::string>& today, DiagnosticSink& sink) {
+  const auto day = today ? DayOf(*today) : std::nullopt;
+  for (const auto& block : blocks.top) {
+    if (!block->module->is_standard() || day) LintPricesBelow(*block, day, sink);
+  }
+}
+
+}  // namespace sail
