@@ -113,7 +113,9 @@ double Judge::Spread(const ir::Plan& plan) const {
     // Replicas are compared with those of the first pipeline: being within one place is transitive.
     for (size_t s = 0, other = 0; s < stages.size() && other < first.size();) {
       if (Span(problem_.cluster, stages[s].group, first[other].group) > keep.data) ++excesses;
-      stages[s].last_layer < first[other].last_layer ? ++s : ++other;
+      const int end = stages[s].last_layer, other_end = first[other].last_layer;
+      if (end <= other_end) ++s;
+      if (other_end <= end) ++other;
     }
   }
   return excesses;

@@ -112,11 +112,13 @@ PlanCheck CheckPlan(Compilation& compilation, const CheckedSpec& spec, const Low
 absl::StatusOr<PlanResult> PlanJob(Compilation& compilation, const LoweredJob& job) {
   const ir::Problem& problem = job.problem;
   SAIL_ASSIGN_OR_RETURN(planner::PlanOutcome outcome, planner::FindPlan(problem, *sim::MakeSailCostModel(problem), {}));
+  ir::Report timeline;
   if (const auto* found = std::get_if<planner::Feasible>(&outcome)) {
-    SAIL_ASSIGN_OR_RETURN(const ir::Report timeline, sim::Simulate(problem, found->plan));
+    SAIL_ASSIGN_OR_RETURN(timeline, sim::Simulate(problem, found->plan));
     if (!Holds(timeline)) {
       SAIL_ASSIGN_OR_RETURN(
           outcome, planner::FindPlan(problem, *sim::MakeTimelineCostModel(problem), {.work_budget = kTimelineWork}));
+      if (const auto* kept = std::get_if<planner::Feasible>(&outcome)) timeline = kept->report;
     }
   }
   if (auto* infeasible = std::get_if<planner::Infeasible>(&outcome)) {
@@ -124,7 +126,6 @@ absl::StatusOr<PlanResult> PlanJob(Compilation& compilation, const LoweredJob& j
     return PlanResult(std::move(*infeasible));
   }
   ir::Plan plan = std::move(std::get<planner::Feasible>(outcome).plan);
-  SAIL_ASSIGN_OR_RETURN(ir::Report timeline, sim::Simulate(problem, plan));
   const absl::Status verified = ir::VerifyPlan(problem, plan, timeline);
   SAIL_CHECK(verified.ok()) << verified.message();
   SAIL_RETURN_IF_ERROR(Settle(compilation));

@@ -85,10 +85,16 @@ class AssertionChecker {
     const auto* unary = std::get_if<ast::UnaryExpr>(&expr.node);
     if (unary != nullptr) return Explain(unary->operand.front(), scope, notes);
     if (binary == nullptr) return Show(expr, scope, notes);
-    const bool is_logic = binary->op == ast::BinaryOperator::kAnd || binary->op == ast::BinaryOperator::kOr;
-    for (const ast::Expr& operand : binary->operands) {
-      is_logic ? Explain(operand, scope, notes) : Show(operand, scope, notes);
+    const bool is_and = binary->op == ast::BinaryOperator::kAnd;
+    if (!is_and && binary->op != ast::BinaryOperator::kOr) {
+      for (const ast::Expr& operand : binary->operands) Show(operand, scope, notes);
+      return;
     }
+    Explain(binary->operands[0], scope, notes);
+    const auto left = evaluator_.Evaluate(binary->operands[0], scope);
+    const bool* truth = left ? left->As<bool>() : nullptr;
+    // The right side was looked at only if the left one did not decide.
+    if (truth != nullptr && *truth == is_and) Explain(binary->operands[1], scope, notes);
   }
 
   void Show(const ast::Expr& expr, Scope& scope, std::vector<std::string>& notes) {

@@ -87,9 +87,10 @@ class Builtins {
       size = static_cast<int64_t>(record->fields.size());
     } else if (const auto* span = arguments_[0].As<RangeValue>()) {
       const auto gap = span->last.Subtract(span->first);
-      const auto count = gap ? gap->ToInt64() : std::nullopt;
+      const auto one_more = gap ? gap->Add(Rational(1)) : std::nullopt;
+      const auto count = one_more ? one_more->ToInt64() : std::nullopt;
       if (!count) return Fail(0, "this range is too long to count");
-      size = std::max<int64_t>(*count + 1, 0);
+      size = std::max<int64_t>(*count, 0);
     } else {
       return Wants(0, "a list, a map, a range or a text");
     }
@@ -256,10 +257,12 @@ class Builtins {
     }
     ListValue pairs;
     for (size_t i = 0; i < a->elements.size(); ++i) {
-      ListValue pair{.elements = {a->elements[i], b->elements[i]}, .total = 2};
-      pairs.elements.push_back({std::move(pair), range_});
+      ListValue pair;
+      Append(pair, a->elements[i]);
+      Append(pair, b->elements[i]);
+      Append(pairs, {std::move(pair), range_});
     }
-    pairs.total = 3 * static_cast<int64_t>(pairs.elements.size());
+    if (!evaluator_.Charge(pairs.total, range_)) return std::nullopt;
     return Value{std::move(pairs), range_};
   }
 
@@ -274,7 +277,9 @@ class Builtins {
       if (text == nullptr) return Fail(0, absl::StrCat("`join` needs texts, found ", DescribeValue(element)));
       parts.push_back(text->text);
     }
-    return Value{TextValue{absl::StrJoin(parts, separator->text)}, range_};
+    TextValue joined{absl::StrJoin(parts, separator->text)};
+    if (joined.text.size() > kLongestText) return evaluator_.TooLarge(range_, "this text is longer than 1 MiB");
+    return Value{std::move(joined), range_};
   }
 
   std::optional<Value> Secret() {

@@ -170,7 +170,9 @@ class AttributeChecker {
                                                                .expr = nullptr,
                                                                .scope = nullptr,
                                                                .origin = Origin::kDefault,
-                                                               .value = std::move(value)});
+                                                               .state = Binding::State::kDone,
+                                                               .raw = value,
+                                                               .value = value});
     }
   }
 

@@ -170,12 +170,15 @@ class Converter {
     } else if (auto* list = std::get_if<ListValue>(&value.content)) {
       numbers.elements = std::move(list->elements);
     } else if (const auto* range = std::get_if<RangeValue>(&value.content)) {
-      const auto first = range->first.ToInt64(), last = range->last.ToInt64();
-      if (!first || !last || (*last >= *first && *last / 2 - *first / 2 > kLongestRange)) {
+      const auto first = range->first.ToInt64();
+      const auto difference = range->last.Subtract(range->first);
+      const int64_t gap = difference ? difference->ToInt64().value_or(kLongestRange) : kLongestRange;
+      if (!first || gap >= kLongestRange) {
         return Fail(DiagnosticCode::kTooLarge, value.range, "this range has too many values");
       }
-      for (int64_t n = *first; n <= *last; ++n) {
-        numbers.elements.push_back({.content = MakeAmount(Rational(n), Dimension{}), .range = value.range});
+      for (int64_t i = 0; i <= gap; ++i) {
+        numbers.elements.push_back(
+            {.content = MakeAmount(*Rational(*first).Add(Rational(i)), Dimension{}), .range = value.range});
       }
     } else {
       return Mismatch(value, "whole numbers");

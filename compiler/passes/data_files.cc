@@ -38,16 +38,14 @@ absl::StatusOr<Value> Convert(const Json& json, absl::string_view name, SourceRa
     ListValue list;
     for (const Json& element : json) {
       SAIL_ASSIGN_OR_RETURN(Value value, Convert(element, name, range));
-      list.total += 1 + (SizeOf(value) > 1 ? SizeOf(value) : 0);
-      list.elements.push_back(std::move(value));
+      Append(list, std::move(value));
     }
     return Value{std::move(list), range};
   }
   RecordValue record;
   for (const auto& [key, element] : json.items()) {
     SAIL_ASSIGN_OR_RETURN(Value value, Convert(element, name, range));
-    record.total += 1 + (SizeOf(value) > 1 ? SizeOf(value) : 0);
-    record.fields.emplace_back(key, std::move(value));
+    Append(record, key, std::move(value));
   }
   return Value{std::move(record), range};
 }
@@ -114,10 +112,8 @@ absl::StatusOr<Value> ValueOfCsv(absl::string_view text, absl::string_view name,
           absl::StrCat("`", name, "` has ", rows[i].size(), " cells in row ", i, ", but ", header.size(), " columns"));
     }
     RecordValue record;
-    for (size_t k = 0; k < header.size(); ++k) record.fields.emplace_back(header[k], Cell(rows[i][k], range));
-    record.total = static_cast<int64_t>(header.size());
-    list.total += 1 + record.total;
-    list.elements.push_back({std::move(record), range});
+    for (size_t k = 0; k < header.size(); ++k) Append(record, header[k], Cell(rows[i][k], range));
+    Append(list, {std::move(record), range});
   }
   return Value{std::move(list), range};
 }

@@ -14,7 +14,6 @@ namespace {
 // Bounds of one compilation: nested evaluations, and the values that lists, loops, copies and blocks make together.
 constexpr int kDeepestEvaluation = 1000;
 constexpr int64_t kMostValues = 1'000'000;
-constexpr size_t kLongestText = 1 << 20;
 
 }  // namespace
 
@@ -187,7 +186,10 @@ std::optional<Value> Evaluator::ValueOf(Binding& binding, Scope& owner, const as
 }
 
 std::optional<Value> Evaluator::RawValue(CheckedAttribute& attribute, const ast::Identifier& use) {
-  if (attribute.state == Binding::State::kDone) return attribute.raw;
+  if (attribute.state == Binding::State::kDone) {
+    const int64_t size = attribute.raw ? SizeOf(*attribute.raw) : 1;
+    return size == 1 || Charge(size, use.range) ? attribute.raw : std::nullopt;
+  }
   if (!Enter(&attribute, use)) return std::nullopt;
   const std::vector<std::string> words =
       attribute.schema != nullptr ? EnumWords(*attribute.schema) : std::vector<std::string>();
@@ -266,8 +268,7 @@ std::optional<Value> Evaluator::EvaluateList(const ast::ListExpr& list, SourceRa
     auto value = Evaluate(element, scope);
     complete = complete && value;
     if (!value) continue;
-    values.total += 1 + (SizeOf(*value) > 1 ? SizeOf(*value) : 0);
-    values.elements.push_back(*std::move(value));
+    Append(values, *std::move(value));
   }
   if (!complete) return std::nullopt;
   return Value{std::move(values), range};
@@ -289,8 +290,7 @@ std::optional<Value> Evaluator::EvaluateRecord(const ast::RecordExpr& record, So
     auto value = Evaluate(field.value, scope);
     complete = complete && value;
     if (!value) continue;
-    values.total += 1 + (SizeOf(*value) > 1 ? SizeOf(*value) : 0);
-    values.fields.emplace_back(field.key.text, *std::move(value));
+    Append(values, field.key.text, *std::move(value));
   }
   if (!complete) return std::nullopt;
   return Value{std::move(values), range};
@@ -316,9 +316,8 @@ std::optional<Value> Evaluator::EvaluateComprehension(const ast::ComprehensionEx
       if (!*keep) return true;
     }
     auto value = Evaluate(loop.operands[0], inner);
-    if (!value) return false;
-    values.total += 1 + (SizeOf(*value) > 1 ? SizeOf(*value) : 0);
-    values.elements.push_back(*std::move(value));
+    if (!value || !Charge(SizeOf(*value), range)) return false;
+    Append(values, *std::move(value));
     return true;
   });
   if (!complete) return std::nullopt;

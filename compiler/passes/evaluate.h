@@ -31,6 +31,9 @@ class BlockSource {
 // A value for a param from outside the file: `-D name=value`, or a line of --params.
 using Definition = ast::Assignment;
 
+// Texts that templates and `join` make are no longer than this.
+inline constexpr size_t kLongestText = 1 << 20;
+
 // One use of a name, for editors: what stands there and where it was declared.
 struct Use {
   SourceRange range;

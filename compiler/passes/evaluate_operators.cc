@@ -220,7 +220,7 @@ std::optional<Value> Evaluator::Compare(const ast::BinaryExpr& binary, const Val
     if (date_a != nullptr && date_b != nullptr) return Value{Ordered(binary.op, date_a->text, date_b->text), range};
     const bool same_kind = left.content.index() == right.content.index();
     const bool has_none = left.As<NoneValue>() != nullptr || right.As<NoneValue>() != nullptr;
-    const bool is_secret = left.As<SecretValue>() != nullptr;
+    const bool is_secret = left.As<SecretValue>() != nullptr || right.As<SecretValue>() != nullptr;
     if (!is_equality || is_secret || !(same_kind || has_none)) {
       return OperandMismatch(binary, left, right, "cannot compare these");
     }

@@ -46,6 +46,9 @@ CheckedBlocks Expander::Expand() {
     for (const ast::Item& item : module->spec.items) ExpandItem(*module, item, blocks);
   }
   blocks.removed = std::move(removed_);
+  for (const auto& [assertion, scope] : top_asserts_) {
+    if (scope->module == &modules_.main()) blocks.asserts.emplace_back(assertion, scope);
+  }
   return blocks;
 }
 
@@ -203,6 +206,10 @@ std::optional<std::string> Expander::LabelOf(const ast::Block& block, const Kind
 
 // Names are printed in tables, one to a line.
 std::optional<std::string> Expander::AsName(const std::string& label, SourceRange range) {
+  if (label.empty()) {
+    sink_.Report(DiagnosticCode::kMissingAttribute, range, "the name of this block is empty");
+    return std::nullopt;
+  }
   for (size_t i = 0; i < label.size();) {
     const CodePoint c = DecodeUtf8(label, i);
     i += c.bytes;
@@ -276,7 +283,7 @@ void Expander::AddStatement(CheckedBlock* block, const ast::Statement& statement
   } else if (const auto* link = std::get_if<ast::Link>(&statement)) {
     AddLink(block, *link, scope, loop);
   } else if (const auto* assertion = std::get_if<ast::Assert>(&statement)) {
-    if (block != nullptr) block->asserts.emplace_back(assertion, &scope);
+    (block != nullptr ? block->asserts : top_asserts_).emplace_back(assertion, &scope);
   } else if (loop != nullptr) {
     const SourceRange range = std::visit([](const auto& node) { return node.range; }, statement);
     Misplaced(range, "a `for` makes blocks and links; this statement stands outside of it");

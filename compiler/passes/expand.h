@@ -82,7 +82,8 @@ class Expander : public BlockSource {
   std::map<std::pair<const ast::Block*, const Scope*>, Built> built_;
   std::map<const ast::For*, std::vector<Built*>> generated_;  // of loops at the top level
   std::map<const Module*, bool> loops_started_;
-  std::vector<std::unique_ptr<CheckedBlock>> removed_;  // values may still point to them
+  std::vector<std::pair<const ast::Assert*, Scope*>> top_asserts_;  // of loops at the top level
+  std::vector<std::unique_ptr<CheckedBlock>> removed_;              // values may still point to them
 };
 
 // "did you mean `x`?", or nothing when `nearest` is empty.

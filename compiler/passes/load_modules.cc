@@ -27,9 +27,11 @@ class Loader {
     SAIL_ASSIGN_OR_RETURN(std::string text, files_.Read(path, kLargestRead));
     Module* main = Parse(JoinPath("", path), path, "", "", std::move(text));
     if (main == nullptr) return DiagnosedError();
-    for (size_t i = 0; i < set_.modules.size(); ++i) LoadImports(*set_.modules[i]);
+    size_t loaded = 0;
+    for (; loaded < set_.modules.size(); ++loaded) LoadImports(*set_.modules[loaded]);
     ReportCycles();
-    if (DeclaresGpus() && !HasPackage(kGpuCatalogue)) LoadStandard(*NewestStandardFile(kGpuCatalogue));
+    LoadRelated();
+    for (; loaded < set_.modules.size(); ++loaded) LoadImports(*set_.modules[loaded]);
     return std::move(set_);
   }
 
@@ -75,15 +77,40 @@ class Loader {
     }
   }
 
-  // Declared gpus are compared with those of the catalogue that have the same name.
-  bool DeclaresGpus() const {
+  // Declared gpus and machines are compared with those of the standard library that have the same name, or the same
+  // gpu. A package is only parsed when its text has such a name.
+  void LoadRelated() {
+    std::vector<std::string> needles;
     for (const auto& module : set_.modules) {
+      if (module->is_standard()) continue;
       for (const ast::Item& item : module->spec.items) {
-        const auto* block = std::get_if<ast::Block>(&item);
-        if (!module->is_standard() && block != nullptr && block->kind.text == "gpu") return true;
+        if (const auto* block = std::get_if<ast::Block>(&item)) AddNeedles(*block, needles);
       }
     }
-    return false;
+    if (needles.empty()) return;
+    for (const StandardFile& file : StandardLibrary()) {
+      if (HasPackage(file.package) || NewestStandardFile(file.package) != &file) continue;
+      const std::string text = absl::AsciiStrToLower(file.text);
+      const bool related = std::any_of(needles.begin(), needles.end(),
+                                       [&](const std::string& needle) { return absl::StrContains(text, needle); });
+      if (related) LoadStandard(file);
+    }
+  }
+
+  static void AddNeedles(const ast::Block& block, std::vector<std::string>& needles) {
+    const bool is_named = block.label && !block.label->text.empty();
+    if (is_named && (block.kind.text == "gpu" || block.kind.text == "machine")) {
+      needles.push_back(absl::AsciiStrToLower(absl::StrCat("\n", block.kind.text, " ", block.label->text, " {")));
+    }
+    if (block.kind.text != "machine") return;
+    for (const ast::Statement& statement : block.body.front().statements) {
+      const auto* assignment = std::get_if<ast::Assignment>(&statement);
+      if (assignment == nullptr || assignment->target.parts.front().text != "gpu") continue;
+      const auto* name = std::get_if<ast::NameExpr>(&assignment->value.node);
+      const auto* member = std::get_if<ast::MemberExpr>(&assignment->value.node);
+      const std::string gpu = name != nullptr ? name->name.text : member != nullptr ? member->member.text : "";
+      if (!gpu.empty()) needles.push_back(absl::AsciiStrToLower(absl::StrCat("gpus.", gpu, "\n")));
+    }
   }
 
   bool HasPackage(absl::string_view package) const {

@@ -71,6 +71,7 @@ class ObjectiveLowering {
       const auto metric = MetricOf(term.metric);
       if (metric) job_.objective.push_back({.metric = *metric, .maximize = term.maximize});
       if (!metric) ReportNoMetric(term.metric);
+      if (metric && JobMetricOf(term.metric) != nullptr) complete &= Iterations(term.metric).has_value();
     }
     for (const ast::NamedConstraint& constraint : objective_.constraints) complete &= LowerConstraint(constraint);
     std::sort(job_.constraints.begin(), job_.constraints.end(),
@@ -188,7 +189,11 @@ class ObjectiveLowering {
     if (amount != nullptr && amount->dimension == expected) {
       if (of_job == nullptr) return amount->value;
       const auto iterations = Iterations(metric_side);
-      return iterations ? amount->value.Divide(*iterations) : std::nullopt;
+      const auto limit = iterations ? amount->value.Divide(*iterations) : std::nullopt;
+      if (iterations && !limit) {
+        Report(DiagnosticCode::kOverflow, expr.range, "this limit is too fine to represent exactly");
+      }
+      return limit;
     }
     if (amount == nullptr) {
       Report(DiagnosticCode::kTypeMismatch, expr.range,

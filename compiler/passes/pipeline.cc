@@ -151,6 +151,7 @@ absl::Status Analyze(const std::string& path, const FileSystem& files, const Par
   CheckAttributes(analysis.blocks, *analysis.evaluator, sink);
   CheckAssertions(analysis, sources, sink);
   LintCatalogue(analysis.blocks, sink);
+  LintMachines(analysis.blocks, sink);
   LintPrices(analysis.blocks, inputs.today, sink);
   LintInert(analysis.blocks, sink);
   return absl::OkStatus();
@@ -171,8 +172,8 @@ std::vector<LoweredJob> LowerJobs(Analysis& analysis, const FileSystem& files, D
     if (absl::string_view(block->kind->name) != "job" || block->module != &analysis.modules.main()) continue;
     if (auto job = LowerOneJob(*block, compilation)) jobs.push_back(*std::move(job));
   }
-  // Objectives use names, too.
-  LintUnused(analysis, sink);
+  // Objectives use names, too. With errors around, what looks unused may be what a misspelt name meant.
+  if (!sink.has_errors()) LintUnused(analysis, sink);
   return jobs;
 }
 

@@ -10,6 +10,8 @@
 namespace sail {
 namespace {
 
+constexpr size_t kTextCharge = 64;  // bytes of a text that weigh as much as a value
+
 struct Describer {
   std::string operator()(const Amount& quantity) const { return Describe(quantity.dimension); }
   std::string operator()(const TextValue&) const { return "a text"; }
@@ -137,7 +139,18 @@ void MakeSet(ListValue& list) {
 int64_t SizeOf(const Value& value) {
   if (const auto* list = value.As<ListValue>()) return list->total;
   if (const auto* record = value.As<RecordValue>()) return record->total;
+  if (const auto* text = value.As<TextValue>()) return 1 + static_cast<int64_t>(text->text.size() / kTextCharge);
   return 1;
+}
+
+void Append(ListValue& list, Value element) {
+  list.total += 1 + SizeOf(element);
+  list.elements.push_back(std::move(element));
+}
+
+void Append(RecordValue& record, std::string key, Value element) {
+  record.total += 1 + SizeOf(element);
+  record.fields.emplace_back(std::move(key), std::move(element));
 }
 
 }  // namespace sail

@@ -81,7 +81,10 @@ bool EqualValues(const Value& a, const Value& b);
 std::optional<bool> Less(const Value& a, const Value& b);
 // Makes the list a set: in order, without repetitions. Values without an order keep the order written.
 void MakeSet(ListValue& list);
-// The values a collection holds, counted as ListValue::total does; 1 for anything else.
+// The values a collection holds, counted as ListValue::total does; 1 for anything else, more for long texts.
 int64_t SizeOf(const Value& value);
+// Add an element; `total` grows by what it holds.
+void Append(ListValue& list, Value element);
+void Append(RecordValue& record, std::string key, Value element);
 
 }  // namespace sail

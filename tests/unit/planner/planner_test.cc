@@ -169,6 +169,15 @@ TEST(FindPlan, KeepsReplicasWithinARegion) {
   EXPECT_DOUBLE_EQ(Find(problem, costs).report.iteration.value(), 12);
 }
 
+// A pipeline may cross regions while the replicas of each layer, of which there is one, stay where they are.
+TEST(FindPlan, KeepingReplicasTogetherLetsAPipelineSpread) {
+  ir::Problem problem = TwoRegions(1, 1);
+  problem.job.pipeline_depths = {2};
+  problem.job.keep.data = ir::Reach::kRegion;
+  const FakeCostModel costs(problem, {1, 1}, {10, 10}, 0);
+  EXPECT_EQ(Find(problem, costs).plan.pipelines.at(0).stages.size(), 2U);
+}
+
 // No GPU holds all 6 layers (12 bytes), and each region has one GPU.
 TEST(FindPlan, KeepsPipelinesWithinARegion) {
   ir::Problem problem = TwoRegions(1, 1);

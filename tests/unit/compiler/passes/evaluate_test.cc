@@ -72,6 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"max([1, \"a\"])", "SAIL0313 cannot compare a plain number with a text"},
         Row{"mean([])", "SAIL0320 the mean of no values"}, Row{"{ a = 1, a = 2 }", "SAIL0110 key \"a\" is given twice"},
         Row{"1.nodes", "SAIL0108 `1.` is not a number: digits follow the point"},
+        Row{"len(0..9223372036854775807)", "SAIL0313 this range is too long to count"},
+        Row{"none == secret(\"k\")", "SAIL0313 `==` cannot compare these, found `none` and a secret"},
         Row{"file(\"absent.txt\")", "SAIL0422 cannot read `absent.txt`"}));
 
 TEST(EvaluateNames, LetsRefersForwardAndCyclesAreShown) {
@@ -85,6 +87,18 @@ TEST(EvaluateNames, ASecretIsNoPartOfAString) {
 
 TEST(EvaluateNames, NothingIsShadowed) {
   EXPECT_EQ(Evaluated("[a for a in [1]]", "let a = 2"), "SAIL0311 `a` is already visible here");
+}
+
+// Each line doubles the values: the bound on values ends it.
+TEST(EvaluateLimits, NestedPairsAreCounted) {
+  std::string lets = "let a0 = [1]\n";
+  for (int i = 1; i <= 40; ++i) absl::StrAppend(&lets, "let a", i, " = zip(a", i - 1, ", a", i - 1, ")\n");
+  EXPECT_EQ(Evaluated("len(a40)", lets), "SAIL0119 evaluation produced more than 1 000 000 values");
+}
+
+TEST(EvaluateLimits, LongTextsWeighMore) {
+  const std::string text = "let s = \"" + std::string(1 << 16, 'x') + "\"";
+  EXPECT_EQ(Evaluated("len([s for i in 1..20000])", text), "SAIL0119 evaluation produced more than 1 000 000 values");
 }
 
 struct TypeRow {

@@ -217,6 +217,29 @@ TEST(Assertions, AboutTheSpecAreChecked) {
               ElementsAre("SAIL0510 3:8 a is 3", "SAIL0511 4:6 `a > 5` does not hold"));
 }
 
+TEST(Expand, AnUnsetAttributeWithADefaultIsAValue) {
+  EXPECT_EQ(test::Evaluated("a.usable_memory",
+                            "gpu a { memory = 1 GiB }\ngpu b { memory = 1 GiB, usable_memory = a.usable_memory }"),
+            "100%");
+  EXPECT_THAT(CheckSource("sail 1\ngpu a { memory = 1 GiB }\nassert a.usable_memory > 50%\n").diagnostics, IsEmpty());
+}
+
+TEST(Expand, AnEmptyNameIsNone) {
+  EXPECT_THAT(CheckSource("sail 1\nfor x in [\"\", \"a\"] { gpu \"${x}\" { memory = 1 GiB } }\n").diagnostics,
+              ElementsAre(HasSubstr("SAIL0303")));
+}
+
+TEST(Assertions, InALoopAtTheTopLevelCount) {
+  EXPECT_THAT(CheckSource("sail 1\nfor x in [\"a\"] { assert 1 > 2, \"${x}\" }\n").diagnostics,
+              ElementsAre(HasSubstr("SAIL0510")));
+}
+
+// The right side of `and` is not looked at when the left one is false; neither is it explained.
+TEST(Assertions, ExplainWhatWasEvaluated) {
+  EXPECT_THAT(CheckSource("sail 1\nlet xs: List<Int> = []\nwarn len(xs) > 0 and xs[0] > 3, \"few\"\n").diagnostics,
+              ElementsAre("SAIL0511 3:6 few"));
+}
+
 TEST(Modules, CirclesHashesAndVersions) {
   EXPECT_THAT(
       CheckSource("sail 1\nimport \"./b.sail\" as b\n", {{"dir/b.sail", "sail 1\nimport \"./job.sail\" as a\n"}})
