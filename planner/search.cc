@@ -56,7 +56,7 @@ absl::StatusOr<SearchResult> SearchBackend(const ir::Problem& problem, const sim
 }
 
 // What to search: all pools together and, when the job keeps its communicators within a region or a zone, the pools of
-// each of those alone, where every plan keeps to it.
+// each of those alone, where every plan keeps to a region or a zone; the judge refuses what leaves a node.
 std::vector<std::vector<int>> QuotaSets(const ir::Problem& problem, const std::vector<int>& quotas) {
   std::vector<std::vector<int>> sets = {quotas};
   const ir::Reach narrowest = std::min(problem.job.keep.pipeline, problem.job.keep.data);

@@ -15,7 +15,7 @@ struct SeverityPolicy {
 };
 
 // `sink` under the policy: allowed warnings are gone, denied ones are errors. A comment in the source wins over --deny:
-// it gives its reason. Comments without effect are added as SAIL0121. Applying the policy again changes nothing.
+// it gives its reason. Malformed comments are added as SAIL0121. Applying the policy again changes nothing.
 DiagnosticSink ApplyPolicy(const DiagnosticSink& sink, const SourceManager& sources, const SeverityPolicy& policy);
 
 }  // namespace sail::driver

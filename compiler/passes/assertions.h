@@ -22,8 +22,8 @@ void CheckPlanAssertions(Analysis& analysis, const CheckedBlock& job, const Valu
 
 // What `plan` stands for. Numbers are exact where the plan has integers and rounded to twelve digits elsewhere:
 //   regions, zones: texts;  pools: a map of { nodes, gpus, zone, machine, market } by name, used or not;
-//   links: a list of { from, to, latency, bandwidth, egress }, one for each pair of zones that talk to each other;
-//   pipelines: a list of { stages, micro_batch, micro_batches };  nodes, gpus, and every metric of objectives.
+//   links: a list of { from, to, latency, bandwidth, egress, bytes }, one for each pair of zones that talk to each
+//   other; pipelines: a list of { stages, micro_batch, micro_batches };  nodes, gpus, and every metric of objectives.
 Value PlanValue(const ir::Problem& problem, const ir::Plan& plan, const ir::Report& report);
 
 }  // namespace sail

@@ -244,7 +244,7 @@ class ClusterLowering {
   };
 
   // Markets differ in price alone, so the cheapest of those allowed is as good as trying each; a tie goes to the
-  // market that is listed first in the schema's order of the words, on_demand before spot.
+  // one that comes first in the alphabet: on_demand, reserved, spot.
   std::optional<Offer> CheapestOffer(const PlacedPool& placed) {
     std::optional<Offer> best;
     bool allowed = false;

@@ -25,7 +25,7 @@ struct Binding {
   Module* module = nullptr;
   CheckedBlock* parent = nullptr;  // the block that `block` is a child of; null at the top level
 
-  enum class State { kOpen, kActive, kDone };
+  enum class State { kOpen, kDone };
   State state = State::kOpen;
   std::optional<Value> value;  // when done; absent after an error
   bool is_used = false;

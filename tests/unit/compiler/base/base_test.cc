@@ -21,8 +21,8 @@ using ::testing::HasSubstr;
 class Files : public testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/sail_base_test.XXXXXX";
-    directory_ = mkdtemp(name);
+    std::string name = testing::TempDir() + "/sail_base_test.XXXXXX";
+    directory_ = mkdtemp(name.data());
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
   std::string Path(const std::string& name) const { return directory_ + "/" + name; }
