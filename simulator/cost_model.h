@@ -18,6 +18,8 @@ struct StageShape {
   ir::PoolId pool = ir::PoolId(-1);
   int tensor = 1;
   int micro_batch = 1;
+  ir::Recompute recompute = ir::Recompute::kNone;
+  int optimizer_shards = 1;  // owners that share the optimizer state and its step: the pipelines under ZeRO-1
 };
 
 class CostModel {

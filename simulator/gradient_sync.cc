@@ -21,7 +21,7 @@ class SyncBuilder {
  public:
   SyncBuilder(const ir::Problem& problem, const ir::Plan& plan, const ir::Placement& placement, const Network& network)
       : model_(problem.model),
-        element_(ir::BytesPerElement(problem.job.precision)),
+        element_(ReducedBytesPerElement(problem.job, plan.optimizer_sharding)),
         plan_(plan),
         placement_(placement),
         network_(network),
@@ -29,6 +29,7 @@ class SyncBuilder {
 
   GradientSync Build() {
     for (int layer = 0; layer < model_.layer_count(); ++layer) {
+      layer_ = layer;
       if (EnterLayer(layer)) run_sets_ = AddSets({stage_});
       AddLayer(layer);
     }
@@ -107,7 +108,7 @@ class SyncBuilder {
     int& open = open_[set];
     if (open < 0 || sync_.buckets[open].bytes + bytes > static_cast<double>(kBucketBytes)) {
       open = static_cast<int>(sync_.buckets.size());
-      sync_.buckets.push_back({.set = set});
+      sync_.buckets.push_back({.set = set, .layer = layer_});
     }
     sync_.buckets[open].bytes += bytes;
     sync_.sets[set].bytes += bytes;
@@ -120,6 +121,7 @@ class SyncBuilder {
   const ir::Plan& plan_;
   const ir::Placement& placement_;
   const Network& network_;
+  int layer_ = 0;              // the current one
   std::vector<int> stage_;     // by pipeline: the stage that holds the current layer
   std::vector<int> run_sets_;  // sets of the current run of layers
   std::vector<int> open_;      // by set: its open bucket, or -1
@@ -130,17 +132,24 @@ class SyncBuilder {
 
 GradientSync ComputeGradientSync(const ir::Problem& problem, const ir::Plan& plan, const ir::Placement& placement,
                                  const Network& network) {
-  return SyncBuilder(problem, plan, placement, network).Build();
+  GradientSync sync = SyncBuilder(problem, plan, placement, network).Build();
+  if (problem.job.trainer.overlap_gradients) std::reverse(sync.buckets.begin(), sync.buckets.end());
+  return sync;
 }
 
-void AdvanceThroughSync(const GradientSync& sync, std::vector<double>& rank_time) {
+void AdvanceThroughSync(const GradientSync& sync, const std::function<double(ir::Rank, int)>& ready,
+                        std::vector<double>& rank_time) {
+  std::vector<double> reduced(rank_time.size(), 0.0);
   for (const SyncBucket& bucket : sync.buckets) {
     const OwnerSet& set = sync.sets[bucket.set];
     double start = 0;
-    for (const ir::Rank owner : set.owners) start = std::max(start, rank_time[owner.index()]);
+    for (const ir::Rank owner : set.owners) {
+      start = std::max({start, reduced[owner.index()], ready(owner, bucket.layer)});
+    }
     const double end = start + AllReduceSeconds(set.shape, bucket.bytes);
-    for (const ir::Rank owner : set.owners) rank_time[owner.index()] = end;
+    for (const ir::Rank owner : set.owners) reduced[owner.index()] = end;
   }
+  for (size_t rank = 0; rank < rank_time.size(); ++rank) rank_time[rank] = std::max(rank_time[rank], reduced[rank]);
 }
 
 void AddCardBound(const Network& network, const GradientSync& sync, std::vector<double>& earliest) {

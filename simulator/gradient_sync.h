@@ -2,6 +2,7 @@
 // judges 10^5 plans. The buckets are those of schedule.h (a test compares them).
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "compiler/ir/placement.h"
@@ -17,12 +18,13 @@ struct OwnerSet {
   double bytes = 0;  // of all its buckets
 };
 struct SyncBucket {
-  int set = 0;  // index into GradientSync::sets
+  int set = 0;    // index into GradientSync::sets
+  int layer = 0;  // the lowest whose gradients it holds
   double bytes = 0;
 };
 struct GradientSync {
   std::vector<OwnerSet> sets;
-  std::vector<SyncBucket> buckets;  // canonical order
+  std::vector<SyncBucket> buckets;  // in the order in which they are reduced
 };
 
 // The all-reduce of ranks `owners`.
@@ -35,8 +37,9 @@ GradientSync ComputeGradientSync(const ir::Problem& problem, const ir::Plan& pla
                                  const Network& network);
 
 // When each rank has its gradients, given when it has finished its last backward: buckets in order, each from the
-// moment its last owner is free, links uncontended.
-void AdvanceThroughSync(const GradientSync& sync, std::vector<double>& rank_time);
+// moment the last of its owners has the one before and the gradients, ready(rank, lowest layer); links uncontended.
+void AdvanceThroughSync(const GradientSync& sync, const std::function<double(ir::Rank, int)>& ready,
+                        std::vector<double>& rank_time);
 
 // A lower bound that contention adds: `earliest[node]` + the time its busiest outgoing link needs for all its buckets.
 // Overwrites `earliest`.

@@ -25,21 +25,32 @@ int64_t InnerRows(const ir::Model& model) {
   return model.activation == ir::Activation::kRelu ? 1 : 2;
 }
 
-// Bytes stashed for the backward of one micro-batch. Korthikanti et al. 2022, §4, counted in elements and without the
-// dropout masks, which our models do not have; per token:
-//   block      4h whole (inputs of both norms and of both column-parallel layers)
-//              + (2w + 2k + n·f + a·s)/t: q, k, v, input of the output projection; input and output of the activation
-//              (n = 2; ReLU 1, whose output is all its backward needs; gated 4, with up and the product); softmax
-//              output, materialised. Rotation is linear and needs nothing. qk_norm: w + k more, its inputs
+// Elements per token that a block keeps for its backward. Korthikanti et al. 2022, §4, without the dropout masks, which
+// our models do not have:
+//   4h whole (inputs of both norms and of both column-parallel layers), h alone if all else is computed again; 1/t of
+//   it where sequences are cut too
+//   + (2w + 2k + n·f + a·s)/t: q, k, v, input of the output projection; input and output of the activation (n = 2; ReLU
+//   1, whose output is all its backward needs; gated 4, with up and the product); softmax output, unless a fused kernel
+//   or selective recomputation computes it again. Rotation is linear and needs nothing. qk_norm: w + k more, its inputs
+int64_t BlockRow(const ir::Model& model, const MemoryShape& shape, const ir::Trainer& trainer,
+                 ir::Recompute recompute) {
+  const int64_t whole_share = trainer.sequence_parallel ? shape.tensor : 1;
+  if (recompute == ir::Recompute::kFull) return model.hidden / whole_share;
+  const int64_t inner = InnerRows(model) * model.feed_forward;
+  const int64_t attention = (model.qk_norm ? 3 : 2) * (model.attention_width() + model.key_width());
+  const bool keeps_scores = trainer.attention == ir::AttentionKernel::kUnfused && recompute == ir::Recompute::kNone;
+  const int64_t scores = keeps_scores ? model.heads * model.seq_len : 0;
+  return 4 * model.hidden / whole_share + (attention + inner + scores) / shape.tensor;
+}
+
+// Bytes stashed for the backward of one micro-batch. Besides the blocks, per token:
 //   embedding  token ids (+ e when e != h);   head  input and output of the final norm, e when e != h, target ids
-int64_t StashedBytes(const ir::Model& model, int element, const MemoryShape& shape) {
+int64_t StashedBytes(const ir::Model& model, int element, const MemoryShape& shape, const ir::Trainer& trainer) {
   const int64_t tokens = shape.micro_batch * model.seq_len;
   const int64_t h = model.hidden;
   const int64_t projected = model.embedding_width == h ? 0 : model.embedding_width;
-  const int64_t inner = InnerRows(model) * model.feed_forward;
-  const int64_t attention = (model.qk_norm ? 3 : 2) * (model.attention_width() + model.key_width());
-  const int64_t block = 4 * h + (attention + inner + model.heads * model.seq_len) / shape.tensor;
-  int64_t bytes = BlockCount(model, shape.first_layer, shape.last_layer) * tokens * block * element;
+  const int blocks = BlockCount(model, shape.first_layer, shape.last_layer);
+  int64_t bytes = blocks * tokens * BlockRow(model, shape, trainer, shape.recompute) * element;
   if (HoldsEmbedding(shape)) bytes += tokens * (kTokenIdBytes + projected * element);
   if (HoldsHead(model, shape)) {
     const int64_t rows = (model.norm == ir::NormPlacement::kPre ? 2 : 1) * h + projected;
@@ -49,13 +60,16 @@ int64_t StashedBytes(const ir::Model& model, int element, const MemoryShape& sha
 }
 
 // Gradients of what the running layer keeps between its kernels: the residual stream and its branch, both sides of the
-// feed-forward activation (three rows where up is multiplied by the gate), scores and probabilities.
-int64_t WorkingBytes(const ir::Model& model, int element, const MemoryShape& shape) {
+// feed-forward activation (three rows where up is multiplied by the gate), scores and probabilities. And what the block
+// that runs backward has computed again.
+int64_t WorkingBytes(const ir::Model& model, int element, const MemoryShape& shape, const ir::Trainer& trainer) {
   const int64_t tokens = shape.micro_batch * model.seq_len;
   int64_t row = 4 * model.hidden;
   if (BlockCount(model, shape.first_layer, shape.last_layer) > 0) {
     const int64_t inner = (model.family == ir::ModelFamily::kLlama ? 3 : 2) * model.feed_forward;
-    row += (inner + 2 * model.heads * model.seq_len) / shape.tensor;
+    const bool is_fused = trainer.attention == ir::AttentionKernel::kFused;
+    row += (inner + (is_fused ? 0 : 2 * model.heads * model.seq_len)) / shape.tensor;
+    row += BlockRow(model, shape, trainer, ir::Recompute::kNone) - BlockRow(model, shape, trainer, shape.recompute);
   }
   return tokens * row * element;
 }
@@ -98,23 +112,26 @@ int64_t ParametersOfStage(const ir::Model& model, int first_layer, int last_laye
 }
 
 Bytes MemoryBreakdown::Total() const {
-  return parameters + gradients + master_weights + optimizer_states + activations + logits + logits_gradient +
-         logits_copy + working_set + optimizer_step + communication + framework;
+  return parameters + gradients + main_gradients + master_weights + optimizer_states + activations + logits +
+         logits_gradient + logits_copy + working_set + optimizer_step + communication + framework;
 }
 
 MemoryBreakdown ComputeMemory(const ir::Model& model, ir::Precision precision, ir::Backend backend,
-                              const MemoryShape& shape) {
+                              const MemoryShape& shape, const ir::Trainer& trainer) {
   const int element = ir::BytesPerElement(precision);
   const bool is_mixed = element < kFp32Bytes;
   const int64_t state = std::max<int64_t>(element, kFp32Bytes);
   const int64_t parameters =
       ParametersOfStage(model, shape.first_layer, shape.last_layer, shape.tensor, shape.vocab_multiple);
+  const int64_t stepped = (parameters + shape.optimizer_shards - 1) / shape.optimizer_shards;
+  const ir::GradientPrecision gradients = is_mixed ? trainer.gradients : ir::GradientPrecision::kParameter;
   MemoryBreakdown memory;
   memory.parameters = Bytes(parameters * element);
-  memory.gradients = Bytes(parameters * element);
-  if (is_mixed) memory.master_weights = Bytes(parameters * kFp32Bytes);
-  memory.optimizer_states = Bytes(parameters * 2 * state);
-  memory.activations = Bytes(StashedBytes(model, element, shape)) * shape.in_flight;
+  if (gradients != ir::GradientPrecision::kFp32) memory.gradients = Bytes(parameters * element);
+  if (gradients != ir::GradientPrecision::kParameter) memory.main_gradients = Bytes(parameters * kFp32Bytes);
+  if (is_mixed) memory.master_weights = Bytes(stepped * kFp32Bytes);
+  memory.optimizer_states = Bytes(stepped * 2 * state);
+  memory.activations = Bytes(StashedBytes(model, element, shape, trainer)) * shape.in_flight;
   if (HoldsHead(model, shape)) {
     const int64_t scores =
         shape.micro_batch * model.seq_len * (ir::PaddedVocab(model, shape.vocab_multiple) / shape.tensor);
@@ -122,10 +139,12 @@ MemoryBreakdown ComputeMemory(const ir::Model& model, ir::Precision precision, i
     memory.logits_gradient = Bytes(scores * state);
     if (is_mixed) memory.logits_copy = Bytes(scores * element);
   }
-  memory.working_set = Bytes(WorkingBytes(model, element, shape));
-  // The denominator of one tensor's update, and at 16 bit the tensor's gradient in fp32.
-  memory.optimizer_step = Bytes(LargestTensor(model, shape) * (state + (is_mixed ? kFp32Bytes : 0)));
-  memory.communication = Bytes(CommunicationBytes(model, element, shape, memory.gradients.value()));
+  memory.working_set = Bytes(WorkingBytes(model, element, shape, trainer));
+  // The denominator of one tensor's update, and the tensor's gradient in fp32 where there is none yet.
+  const bool is_widened = is_mixed && gradients == ir::GradientPrecision::kParameter;
+  memory.optimizer_step = Bytes(LargestTensor(model, shape) * (state + (is_widened ? kFp32Bytes : 0)));
+  const Bytes reduced = memory.gradients + memory.main_gradients;
+  memory.communication = Bytes(CommunicationBytes(model, element, shape, reduced.value()));
   memory.framework = ConstantsOf(backend).framework;
   return memory;
 }
@@ -139,6 +158,7 @@ std::vector<ir::MemoryTerm> MemoryTerms(const MemoryBreakdown& memory) {
   const std::pair<const char*, std::pair<Bytes, Provenance>> rows[] = {
       {"parameters", {memory.parameters, Provenance::kDerived}},
       {"gradients", {memory.gradients, Provenance::kDerived}},
+      {"fp32 gradients", {memory.main_gradients, Provenance::kDerived}},
       {"master weights", {memory.master_weights, Provenance::kDerived}},
       {"optimizer states", {memory.optimizer_states, Provenance::kDerived}},
       {"activations", {memory.activations, Provenance::kDerived}},

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "compiler/ir/plan.h"
 #include "compiler/ir/problem.h"
 #include "compiler/ir/report.h"
 
@@ -16,11 +17,14 @@ struct MemoryShape {
   int vocab_multiple = 1;  // the vocabulary is padded to a multiple of it; a multiple of `tensor`
   int micro_batch = 1;
   int in_flight = 1;  // stashed micro-batches: min(M, depth − stage)
+  ir::Recompute recompute = ir::Recompute::kNone;
+  int optimizer_shards = 1;  // owners that share the optimizer state: the pipelines under ZeRO-1, else 1
 };
 
 struct MemoryBreakdown {
   Bytes parameters = Bytes::Zero();
   Bytes gradients = Bytes::Zero();
+  Bytes main_gradients = Bytes::Zero();    // fp32 sums beside gradients at the parameters' precision
   Bytes master_weights = Bytes::Zero();    // fp32 copies, at 16 bit only
   Bytes optimizer_states = Bytes::Zero();  // both moments
   Bytes activations = Bytes::Zero();       // stashed for backward, all micro-batches in flight
@@ -35,7 +39,7 @@ struct MemoryBreakdown {
 };
 
 MemoryBreakdown ComputeMemory(const ir::Model& model, ir::Precision precision, ir::Backend backend,
-                              const MemoryShape& shape);
+                              const MemoryShape& shape, const ir::Trainer& trainer = {});
 
 // Parameters that a rank holds of layers first..last; a tied word embedding that it holds as embedding and as head is
 // one copy.

@@ -8,7 +8,12 @@
 namespace sail::sim {
 namespace {
 
-std::vector<StageTimes> TimesOf(const StageCosts& stage_costs, const ir::Pipeline& pipeline) {
+// Each gradient has one owner in every pipeline; they share its optimizer state.
+int OptimizerShards(const ir::Plan& plan) {
+  return plan.optimizer_sharding == ir::OptimizerSharding::kZero1 ? static_cast<int>(plan.pipelines.size()) : 1;
+}
+
+std::vector<StageTimes> TimesOf(const StageCosts& stage_costs, const ir::Pipeline& pipeline, int optimizer_shards) {
   std::vector<StageTimes> times;
   times.reserve(pipeline.stages.size());
   for (const ir::Stage& stage : pipeline.stages) {
@@ -16,7 +21,9 @@ std::vector<StageTimes> TimesOf(const StageCosts& stage_costs, const ir::Pipelin
                                        .last_layer = stage.last_layer,
                                        .pool = stage.group.pool,
                                        .tensor = stage.group.degree(),
-                                       .micro_batch = pipeline.micro_batch}));
+                                       .micro_batch = pipeline.micro_batch,
+                                       .recompute = stage.recompute,
+                                       .optimizer_shards = optimizer_shards}));
   }
   return times;
 }
@@ -60,12 +67,19 @@ PlanCosts::PlanCosts(const StageCosts& stage_costs, const ir::Plan& plan)
   boundaries.resize(plan.pipelines.size());
   for (size_t p = 0; p < plan.pipelines.size(); ++p) {
     const ir::Pipeline& pipeline = plan.pipelines[p];
-    stages.push_back(TimesOf(stage_costs, pipeline));
+    stages.push_back(TimesOf(stage_costs, pipeline, OptimizerShards(plan)));
     for (size_t s = 0; s + 1 < pipeline.stages.size(); ++s) {
       boundaries[p].push_back(BoundaryBetween(stage_costs.problem(), network, placement, pipeline, static_cast<int>(p),
                                               static_cast<int>(s)));
     }
   }
+}
+
+double GradientLead(const ir::Plan& plan, const PlanCosts& costs, ir::Rank rank, int layer) {
+  const ir::RankPlace& place = costs.placement.place(rank);
+  const ir::Stage& stage = plan.pipelines[place.pipeline].stages[place.stage];
+  const int held = layer < stage.first_layer ? stage.last_layer : layer;
+  return costs.stages[place.pipeline][place.stage].BackwardBefore(stage.first_layer, held);
 }
 
 Traffic BoundaryTraffic(const PlanCosts& costs, const ir::Plan& plan) {
@@ -126,7 +140,10 @@ ir::StageReport StageReportOf(const StageCosts& stage_costs, const ir::Plan& pla
                      .tensor = stage.group.degree(),
                      .vocab_multiple = stage.first_layer == 0 ? multiples.embedding : multiples.head,
                      .micro_batch = pipeline.micro_batch,
-                     .in_flight = std::min(pipeline.micro_batches, depth - s)});
+                     .in_flight = std::min(pipeline.micro_batches, depth - s),
+                     .recompute = stage.recompute,
+                     .optimizer_shards = OptimizerShards(plan)},
+                    problem.job.trainer);
   ir::StageReport report{.pipeline = p, .stage = s, .memory = {}};
   report.busy = Seconds(pipeline.micro_batches * (times.forward + times.backward) + times.optimizer);
   report.idle = iteration - report.busy;

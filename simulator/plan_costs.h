@@ -31,6 +31,10 @@ struct PlanCosts {
   std::vector<std::vector<Boundary>> boundaries;  // [pipeline][stage], one less
 };
 
+// How long before the end of its last backward a rank has the gradients of a bucket whose lowest layer is `layer`, if
+// it overlaps: the backward of the layers before it. Of a tied embedding's bucket the last stage holds only the head.
+double GradientLead(const ir::Plan& plan, const PlanCosts& costs, ir::Rank rank, int layer);
+
 // Bytes between different nodes per iteration, [from zone · zones + to zone].
 using Traffic = std::vector<double>;
 // What the boundaries carry; all-reduces are added by AddAllReduceTraffic.

@@ -44,18 +44,26 @@ std::vector<PipelineTime> PipelineTimes(const PlanCosts& costs, const ir::Plan& 
 }
 
 // The end of the iteration: every rank's gradients, then its step; no node's card done before its bytes are through.
-void AddSyncAndStep(const PlanCosts& costs, const GradientSync& sync, PlanTimes& times) {
+void AddSyncAndStep(const ir::Plan& plan, const PlanCosts& costs, const GradientSync& sync, bool overlaps,
+                    PlanTimes& times) {
   const ir::Placement& placement = costs.placement;
   std::vector<double> ready(placement.rank_count());
   std::vector<double> node_end(costs.network.node_count(), std::numeric_limits<double>::infinity());
   for (int rank = 0; rank < placement.rank_count(); ++rank) {
     const ir::RankPlace& place = placement.place(ir::Rank(rank));
     ready[rank] = times.pipelines[place.pipeline].backward_end[place.stage];
+    const double overlapped = overlaps ? costs.stages[place.pipeline][place.stage].backward : 0;
     double& end = node_end[costs.network.NodeOf(ir::Rank(rank))];
-    end = std::min(end, ready[rank]);
+    end = std::min(end, ready[rank] - overlapped);
   }
   AddCardBound(costs.network, sync, node_end);
-  AdvanceThroughSync(sync, ready);
+  const std::vector<double> backward_end = ready;
+  AdvanceThroughSync(
+      sync,
+      [&](ir::Rank rank, int layer) {
+        return backward_end[rank.index()] - (overlaps ? GradientLead(plan, costs, rank, layer) : 0);
+      },
+      ready);
 
   std::vector<double> node_step(costs.network.node_count(), std::numeric_limits<double>::infinity());
   for (int rank = 0; rank < placement.rank_count(); ++rank) {
@@ -94,7 +102,10 @@ class SailCostModel : public CostModel {
                           .tensor = stage.tensor,
                           .vocab_multiple = stage_costs_.largest_tensor(),
                           .micro_batch = stage.micro_batch,
-                          .in_flight = in_flight})
+                          .in_flight = in_flight,
+                          .recompute = stage.recompute,
+                          .optimizer_shards = stage.optimizer_shards},
+                         problem_.job.trainer)
         .Total();
   }
 
@@ -115,7 +126,7 @@ class SailCostModel : public CostModel {
     PlanTimes times;
     times.pipelines = PipelineTimes(costs, plan);
     const GradientSync sync = ComputeGradientSync(problem_, plan, costs.placement, costs.network);
-    AddSyncAndStep(costs, sync, times);
+    AddSyncAndStep(plan, costs, sync, problem_.job.trainer.overlap_gradients, times);
     Traffic traffic = BoundaryTraffic(costs, plan);
     for (const OwnerSet& set : sync.sets) AddAllReduceTraffic(costs.network, set.shape, set.bytes, traffic);
     return MakeReport(stage_costs_, plan, costs, times, traffic);

@@ -17,7 +17,14 @@ int64_t GradientElements(const ir::Model& model, const ir::GradientGroup& group)
   SAIL_CHECK(false) << "gradient scope " << static_cast<int>(group.scope);
 }
 
-std::vector<Bucket> GradientBuckets(const ir::Model& model, ir::Precision precision,
+int ReducedBytesPerElement(const ir::Job& job, ir::OptimizerSharding sharding) {
+  const int parameter = ir::BytesPerElement(job.precision);
+  const bool is_fp32 = parameter < 4 && job.trainer.gradients != ir::GradientPrecision::kParameter;
+  const int gradient = is_fp32 ? 4 : parameter;
+  return sharding == ir::OptimizerSharding::kZero1 ? (gradient + parameter) / 2 : gradient;
+}
+
+std::vector<Bucket> GradientBuckets(const ir::Model& model, int bytes_per_element,
                                     const std::vector<ir::GradientGroup>& groups) {
   std::vector<Bucket> buckets;                   // in the order in which they were opened
   std::map<std::vector<ir::Rank>, size_t> open;  // owners -> bucket that still takes groups
@@ -25,11 +32,11 @@ std::vector<Bucket> GradientBuckets(const ir::Model& model, ir::Precision precis
     if (groups[g].owners.size() < 2) continue;
     std::vector<ir::Rank> owners;
     for (const ir::GradientOwner& owner : groups[g].owners) owners.push_back(owner.rank);
-    const Bytes bytes = Bytes(GradientElements(model, groups[g])) * ir::BytesPerElement(precision);
+    const Bytes bytes = Bytes(GradientElements(model, groups[g])) * bytes_per_element;
     const auto [it, is_new] = open.try_emplace(owners, buckets.size());
     if (is_new || (buckets[it->second].bytes + bytes).value() > kBucketBytes) {
       it->second = buckets.size();
-      buckets.push_back({.owners = std::move(owners), .groups = {}, .bytes = Bytes::Zero()});
+      buckets.push_back({.owners = std::move(owners), .groups = {}, .layer = groups[g].layer, .bytes = Bytes::Zero()});
     }
     Bucket& bucket = buckets[it->second];
     bucket.groups.push_back(static_cast<int>(g));

@@ -1,5 +1,7 @@
 #include "simulator/simulate.h"
 
+#include <algorithm>
+
 #include "compiler/base/status_macros.h"
 #include "simulator/gradient_sync.h"
 #include "simulator/plan_costs.h"
@@ -11,15 +13,17 @@ absl::StatusOr<ir::Report> Simulate(const ir::Problem& problem, const ir::Plan& 
   const StageCosts stage_costs(problem);
   SAIL_RETURN_IF_ERROR(stage_costs.CheckProfile(plan));
   const PlanCosts costs(stage_costs, plan);
-  const std::vector<Bucket> buckets =
-      GradientBuckets(problem.model, problem.job.precision, ir::GradientGroups(problem.model, plan, costs.placement));
+  std::vector<Bucket> buckets =
+      GradientBuckets(problem.model, ReducedBytesPerElement(problem.job, plan.optimizer_sharding),
+                      ir::GradientGroups(problem.model, plan, costs.placement));
+  if (problem.job.trainer.overlap_gradients) std::reverse(buckets.begin(), buckets.end());
   std::vector<AllReduce> reductions;
   Traffic traffic = BoundaryTraffic(costs, plan);
   for (const Bucket& bucket : buckets) {
     reductions.push_back(AllReduceOver(costs.network, bucket.owners));
     AddAllReduceTraffic(costs.network, reductions.back(), static_cast<double>(bucket.bytes.value()), traffic);
   }
-  const PlanTimes times = PlayTimeline(plan, costs, buckets, reductions);
+  const PlanTimes times = PlayTimeline(plan, costs, {buckets, reductions, problem.job.trainer.overlap_gradients});
   return MakeReport(stage_costs, plan, costs, times, traffic);
 }
 

@@ -37,6 +37,13 @@ StageCosts::StageCosts(const ir::Problem& problem) : problem_(problem) {
     table_[row * kKinds + static_cast<int>(key.kind)] = &time;
   }
   for (const int degree : problem.job.tensor_degrees) largest_tensor_ = std::max(largest_tensor_, degree);
+  const ir::Model& model = problem.model;
+  // A fused kernel always computes the scores again; its backward has that time already.
+  if (problem.job.trainer.attention == ir::AttentionKernel::kUnfused) {
+    const double seq_len = static_cast<double>(model.seq_len);
+    attention_share_ = 4 * seq_len * seq_len * static_cast<double>(model.attention_width()) /
+                       ir::ForwardFlopsPerSample(model, ir::LayerKind::kBlock);
+  }
 }
 
 const ir::LayerTime* StageCosts::Find(ir::LayerKind kind, ir::GpuId gpu, int tensor, int micro_batch) const {
@@ -69,27 +76,53 @@ StageTimes StageCosts::Times(const StageShape& stage) const {
   const ir::Model& model = problem_.model;
   const ir::GpuId gpu = problem_.cluster.gpu_id(stage.pool);
   StageTimes times;
-  const auto add = [&](ir::LayerKind kind, int count, double optimizer_share) {
+  const auto find = [&](ir::LayerKind kind) -> const ir::LayerTime& {
     const ir::LayerTime* layer = Find(kind, gpu, stage.tensor, stage.micro_batch);
     SAIL_CHECK(layer != nullptr) << "no profile entry for " << ir::ToString(kind) << " on "
                                  << problem_.cluster.gpus[gpu.index()].name << ", tensor " << stage.tensor
                                  << ", micro-batch " << stage.micro_batch;
-    times.forward += count * layer->forward.value();
-    times.backward += count * layer->backward.value();
-    times.optimizer += count * layer->optimizer.value() * optimizer_share;
     times.is_measured = times.is_measured && layer->provenance == ir::Provenance::kMeasured;
+    return *layer;
   };
   const bool has_embedding = stage.first_layer == 0;
   const bool has_head = stage.last_layer == model.layer_count() - 1;
-  if (has_embedding) add(ir::LayerKind::kEmbedding, 1, 1);
-  const int blocks = stage.last_layer - stage.first_layer + 1 - (has_embedding ? 1 : 0) - (has_head ? 1 : 0);
-  if (blocks > 0) add(ir::LayerKind::kBlock, blocks, 1);
-  if (has_head) {
-    const ir::LayerParameters head = ir::ParametersOnRank(model, ir::LayerKind::kHead, stage.tensor, stage.tensor);
-    const double own = static_cast<double>(head.replicated) / static_cast<double>(head.total());
-    add(ir::LayerKind::kHead, 1, has_embedding && model.tied_head ? own : 1);
+  if (has_embedding) {
+    const ir::LayerTime& embedding = find(ir::LayerKind::kEmbedding);
+    times.forward += embedding.forward.value();
+    times.backward += times.embedding_backward = embedding.backward.value();
+    times.optimizer += embedding.optimizer.value();
   }
+  const int blocks = stage.last_layer - stage.first_layer + 1 - (has_embedding ? 1 : 0) - (has_head ? 1 : 0);
+  if (blocks > 0) {
+    const ir::LayerTime& block = find(ir::LayerKind::kBlock);
+    times.block_backward = block.backward.value() + RepeatedShare(stage.recompute) * block.forward.value();
+    times.forward += blocks * block.forward.value();
+    times.backward += blocks * times.block_backward;
+    times.optimizer += blocks * block.optimizer.value();
+  }
+  if (has_head) {
+    const ir::LayerParameters parameters =
+        ir::ParametersOnRank(model, ir::LayerKind::kHead, stage.tensor, stage.tensor);
+    const double own = static_cast<double>(parameters.replicated) / static_cast<double>(parameters.total());
+    const ir::LayerTime& head = find(ir::LayerKind::kHead);
+    times.forward += head.forward.value();
+    times.backward += head.backward.value();
+    times.optimizer += head.optimizer.value() * (has_embedding && model.tied_head ? own : 1);
+  }
+  times.optimizer /= stage.optimizer_shards;
   return times;
+}
+
+double StageCosts::RepeatedShare(ir::Recompute recompute) const {
+  switch (recompute) {
+    case ir::Recompute::kNone:
+      return 0;
+    case ir::Recompute::kSelective:
+      return attention_share_;
+    case ir::Recompute::kFull:
+      return 1;
+  }
+  SAIL_CHECK(false) << "recompute " << static_cast<int>(recompute);
 }
 
 }  // namespace sail::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <queue>
 #include <tuple>
 
@@ -23,9 +24,13 @@ struct Crossing {
 
 class Player {
  public:
-  Player(const ir::Plan& plan, const PlanCosts& costs, const std::vector<Bucket>& buckets,
-         const std::vector<AllReduce>& reductions)
-      : plan_(plan), costs_(costs), buckets_(buckets), reductions_(reductions), flows_(costs.network) {
+  Player(const ir::Plan& plan, const PlanCosts& costs, const Reductions& reductions)
+      : plan_(plan),
+        costs_(costs),
+        buckets_(reductions.buckets),
+        reductions_(reductions.all_reduces),
+        overlap_(reductions.overlap),
+        flows_(costs.network) {
     times_.pipelines.resize(plan.pipelines.size());
     for (size_t p = 0; p < plan.pipelines.size(); ++p) {
       const ir::Pipeline& pipeline = plan.pipelines[p];
@@ -34,11 +39,15 @@ class Player {
       arrived_[0].emplace_back(pipeline.stages.size(), none);
       arrived_[1].emplace_back(pipeline.stages.size(), none);
     }
-    reduce_.resize(buckets.size());
+    reduce_.resize(buckets_.size());
     for (int rank = 0; rank < costs.placement.rank_count(); ++rank) {
-      lists_.push_back(InstructionsOf(plan, costs.placement, buckets, ir::Rank(rank)));
+      lists_.push_back(InstructionsOf(plan, costs.placement, buckets_, ir::Rank(rank)));
     }
     next_.resize(lists_.size(), 0);
+    syncs_.resize(lists_.size());
+    for (size_t b = 0; b < buckets_.size(); ++b) {
+      for (const ir::Rank owner : buckets_[b].owners) syncs_[owner.index()].buckets.push_back(static_cast<int>(b));
+    }
   }
 
   PlanTimes Play() {
@@ -62,10 +71,11 @@ class Player {
 
  private:
   enum class Kind {
-    kComputed,     // rank `subject` has finished its instruction
-    kFlowReady,    // flow `subject` of the list below has its latency behind it
-    kArrived,      // crossing `subject` is complete
-    kReduceRings,  // bucket `subject` has its intra-node part behind it
+    kComputed,      // rank `subject` has finished its instruction
+    kFlowReady,     // flow `subject` of the list below has its latency behind it
+    kArrived,       // crossing `subject` is complete
+    kReduceRings,   // bucket `subject` has its intra-node part behind it
+    kHasGradients,  // rank `subject` has those of its next bucket
   };
   struct Event {
     double time;
@@ -82,6 +92,14 @@ class Player {
     double payload = 0;
     int crossing = -1;
     int bucket = -1;
+  };
+  // What a rank has had reduced. Buckets that have their gradients and those that are done are a prefix of its list.
+  struct Sync {
+    std::vector<int> buckets;  // in order
+    size_t has_gradients = 0;
+    size_t joined = 0;
+    size_t done = 0;
+    size_t awaited = 0;  // kReduce instructions passed
   };
   struct Reduce {
     size_t arrived = 0;
@@ -109,6 +127,10 @@ class Player {
       case Kind::kReduceRings:
         StartZoneRings(event.subject, event.time);
         return;
+      case Kind::kHasGradients:
+        ++syncs_[event.subject].has_gradients;
+        Join(event.subject, event.time);
+        return;
     }
   }
 
@@ -135,9 +157,12 @@ class Player {
           }
           return At(now + stage.forward, Kind::kComputed, rank);
         case Op::kBackward:
+          if (overlap_ && IsLastBackward(place, instruction)) ScheduleGradients(rank, now + stage.backward);
           return At(now + stage.backward, Kind::kComputed, rank);
         case Op::kReduce:
-          return Join(instruction.index, now);
+          if (syncs_[rank].awaited == syncs_[rank].done) return;
+          ++syncs_[rank].awaited;
+          break;
         case Op::kStep:
           return At(now + stage.optimizer, Kind::kComputed, rank);
       }
@@ -151,6 +176,10 @@ class Player {
     if (done.op == Op::kBackward) {
       pipeline.backward_end[place.stage] = now;
       if (place.stage + 1 == Depth(place.pipeline)) pipeline.last_stage_end = now;
+    }
+    if (!overlap_ && IsLastBackward(place, done)) {
+      syncs_[rank].has_gradients = syncs_[rank].buckets.size();
+      Join(rank, now);
     }
     if (done.op == Op::kStep && now > times_.iteration) {
       times_.iteration = now;
@@ -204,7 +233,24 @@ class Player {
     }
   }
 
-  void Join(int bucket, double now) {
+  bool IsLastBackward(const ir::RankPlace& place, const Instruction& instruction) const {
+    return instruction.op == Op::kBackward && instruction.index + 1 == plan_.pipelines[place.pipeline].micro_batches;
+  }
+
+  // `end` is that of the rank's last backward. A bucket waits for those before it.
+  void ScheduleGradients(int rank, double end) {
+    double lead = std::numeric_limits<double>::infinity();
+    for (const int bucket : syncs_[rank].buckets) {
+      lead = std::min(lead, GradientLead(plan_, costs_, ir::Rank(rank), buckets_[bucket].layer));
+      At(end - lead, Kind::kHasGradients, rank);
+    }
+  }
+
+  // Takes part in the rank's next all-reduce if it can; the last owner starts it.
+  void Join(int rank, double now) {
+    Sync& sync = syncs_[rank];
+    if (sync.joined > sync.done || sync.joined == sync.has_gradients) return;
+    const int bucket = sync.buckets[sync.joined++];
     if (++reduce_[bucket].arrived < buckets_[bucket].owners.size()) return;
     const AllReduce& shape = reductions_[bucket];
     const double inside = shape.intra_latency + shape.intra_seconds_per_byte * BytesOf(bucket);
@@ -227,8 +273,10 @@ class Player {
       return Carry({.flow = reductions_[bucket].cross_ring.front(), .payload = BytesOf(bucket), .bucket = bucket}, now);
     }
     for (const ir::Rank owner : buckets_[bucket].owners) {
-      ++next_[owner.index()];
-      Run(owner.index(), now);
+      const int rank = owner.index();
+      ++syncs_[rank].done;
+      Join(rank, now);
+      if (lists_[rank][next_[rank]].op == Op::kReduce) Run(rank, now);
     }
   }
 
@@ -238,7 +286,8 @@ class Player {
   const ir::Plan& plan_;
   const PlanCosts& costs_;
   const std::vector<Bucket>& buckets_;
-  const std::vector<AllReduce>& reductions_;
+  const std::vector<AllReduce>& reductions_;  // by bucket
+  const bool overlap_;
 
   std::vector<std::vector<Instruction>> lists_;             // by rank
   std::vector<size_t> next_;                                // by rank: the instruction it is at
@@ -247,6 +296,7 @@ class Player {
   std::vector<double> gather_;  // by crossing
   std::vector<Carried> carried_;
   std::vector<Reduce> reduce_;  // by bucket
+  std::vector<Sync> syncs_;     // by rank
   SharedFlows flows_;
   std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;
   int64_t sequence_ = 0;
@@ -255,9 +305,8 @@ class Player {
 
 }  // namespace
 
-PlanTimes PlayTimeline(const ir::Plan& plan, const PlanCosts& costs, const std::vector<Bucket>& buckets,
-                       const std::vector<AllReduce>& reductions) {
-  return Player(plan, costs, buckets, reductions).Play();
+PlanTimes PlayTimeline(const ir::Plan& plan, const PlanCosts& costs, const Reductions& reductions) {
+  return Player(plan, costs, reductions).Play();
 }
 
 }  // namespace sail::sim

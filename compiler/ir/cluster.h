@@ -21,6 +21,15 @@ enum class Backend { kCuda, kCpu };
 enum class Market { kOnDemand, kSpot, kReserved };
 absl::string_view ToString(Market market);  // "on_demand", "spot", "reserved"
 
+// What training reaches of the datasheet: a product of x FLOPs takes x / (matmul · peak) + ramp. Fitted to
+// measurements.
+struct Efficiency {
+  double matmul = 0;          // share of the peak that very large products reach
+  Seconds ramp = Seconds(0);  // of every product: start, partly filled waves
+  double memory = 0;          // share of the memory bandwidth that streaming kernels reach
+  friend bool operator==(const Efficiency&, const Efficiency&) = default;
+};
+
 struct Gpu {
   std::string name;
   Backend backend = Backend::kCuda;
@@ -28,6 +37,8 @@ struct Gpu {
   double usable_memory = 1.0;                                     // share of `memory` that a process can get
   std::optional<FlopsPerSecond> peak_fp32, peak_fp16, peak_bf16;  // dense matrix peaks
   std::optional<BytesPerSecond> memory_bandwidth;
+  std::optional<Efficiency> efficiency;   // absent: the backend's
+  std::optional<Bytes> framework_memory;  // of a process before it holds a model; absent: the backend's
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 

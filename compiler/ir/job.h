@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "compiler/base/units.h"
 
 namespace sail::ir {
 
@@ -52,6 +53,27 @@ struct AdamW {
   friend bool operator==(const AdamW&, const AdamW&) = default;
 };
 
+// What the program that trains does, as far as time and memory depend on it. The defaults are sailrun's; plans for
+// other trainers can be simulated, not built.
+enum class AttentionKernel {
+  kUnfused,  // scores and probabilities are written to memory
+  kFused,    // they stay on the chip and are computed again in backward (FlashAttention, Dao et al. 2022)
+};
+// Bytes of a gradient at 16-bit precision: 2, 4, or 2 + 4. Irrelevant at fp32.
+enum class GradientPrecision { kParameter, kFp32, kBoth };
+struct Trainer {
+  AttentionKernel attention = AttentionKernel::kUnfused;
+  bool dropout = false;            // after attention and both halves of a block (Korthikanti et al. 2022 counts it)
+  bool sequence_parallel = false;  // what is not tensor-parallel is cut along the sequence (the same paper)
+  bool overlap_gradients = false;  // buckets are reduced while earlier layers still run backward
+  GradientPrecision gradients = GradientPrecision::kParameter;
+  bool flat_gradients = false;      // all gradients are copied into one buffer to be reduced, not bucket by bucket
+  bool whole_boundaries = false;    // an activation crosses a boundary whole, over one card; else in slices over all
+  bool paired_sends = false;        // in steady state an activation leaves after the gradient of its step has come
+  std::optional<Seconds> dispatch;  // host time of one kernel; absent: the backend's
+  friend bool operator==(const Trainer&, const Trainer&) = default;
+};
+
 struct Data {
   std::vector<std::string>
       text;  // UTF-8 text files, read as bytes (token = byte value), one after the other; paths as written
@@ -76,6 +98,7 @@ struct Job {
   Keep keep;
   Precision precision = Precision::kFp32;
   AdamW optimizer;
+  Trainer trainer;
   int64_t steps = 0;         // iterations to train
   std::optional<Data> data;  // required to build a bundle, not to plan
   uint64_t seed = 0;

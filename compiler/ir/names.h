@@ -62,7 +62,14 @@ inline constexpr NameTable<Metric, 10> kMetrics{{{Metric::kThroughput, "throughp
 inline constexpr NameTable<Provenance, 3> kProvenances{
     {{Provenance::kMeasured, "measured"}, {Provenance::kDerived, "derived"}, {Provenance::kAssumed, "assumed"}}};
 inline constexpr NameTable<Schedule, 1> kSchedules{{{Schedule::k1F1B, "1F1B"}}};
-inline constexpr NameTable<OptimizerSharding, 1> kOptimizerShardings{{{OptimizerSharding::kNone, "none"}}};
-inline constexpr NameTable<Recompute, 1> kRecomputes{{{Recompute::kNone, "none"}}};
+inline constexpr NameTable<OptimizerSharding, 2> kOptimizerShardings{
+    {{OptimizerSharding::kNone, "none"}, {OptimizerSharding::kZero1, "zero1"}}};
+inline constexpr NameTable<Recompute, 3> kRecomputes{
+    {{Recompute::kNone, "none"}, {Recompute::kSelective, "selective"}, {Recompute::kFull, "full"}}};
+inline constexpr NameTable<AttentionKernel, 2> kAttentionKernels{
+    {{AttentionKernel::kUnfused, "unfused"}, {AttentionKernel::kFused, "fused"}}};
+inline constexpr NameTable<GradientPrecision, 3> kGradientPrecisions{{{GradientPrecision::kParameter, "parameter"},
+                                                                      {GradientPrecision::kFp32, "fp32"},
+                                                                      {GradientPrecision::kBoth, "both"}}};
 
 }  // namespace sail::ir

@@ -58,6 +58,27 @@ void GetOptional(ObjectReader& reader, absl::string_view key, std::optional<T>* 
   *out = T(value);
 }
 
+void GetOptionalBytes(ObjectReader& reader, absl::string_view key, std::optional<Bytes>* out) {
+  reader.Ignore(key);
+  if (!reader.Has(key)) return;
+  GetBytes(reader, key, &out->emplace(Bytes::Zero()));
+  CheckRange(reader, key, static_cast<double>((*out)->value()), 0, kLargest);
+}
+
+absl::Status ParseEfficiency(ObjectReader& gpu, std::optional<Efficiency>* out) {
+  gpu.Ignore("efficiency");
+  if (!gpu.Has("efficiency")) return absl::OkStatus();
+  Efficiency& efficiency = out->emplace();
+  ObjectReader reader(gpu.Raw("efficiency"), gpu.PathOf("efficiency"));
+  reader.Get("matmul", &efficiency.matmul);
+  GetQuantity(reader, "ramp_s", &efficiency.ramp);
+  reader.Get("memory", &efficiency.memory);
+  CheckRange(reader, "matmul", efficiency.matmul, 1e-6, 1);
+  CheckRange(reader, "ramp_s", efficiency.ramp.value(), 0, 1);
+  CheckRange(reader, "memory", efficiency.memory, 1e-6, 1);
+  return reader.Finish();
+}
+
 // The index of the element of `list` whose name is `name`; records an error when there is none.
 template <class T>
 int FindNamed(ObjectReader& reader, absl::string_view key, const std::vector<T>& list) {
@@ -117,6 +138,20 @@ absl::Status ParseOptimizer(const Json& json, std::string path, AdamW* optimizer
   return reader.Finish();
 }
 
+absl::Status ParseTrainer(const Json& json, std::string path, Trainer* trainer) {
+  ObjectReader reader(json, std::move(path));
+  GetEnum(reader, "attention", kAttentionKernels, &trainer->attention);
+  reader.Get("sequence_parallel", &trainer->sequence_parallel);
+  reader.Get("overlap_gradients", &trainer->overlap_gradients);
+  GetEnum(reader, "gradients", kGradientPrecisions, &trainer->gradients);
+  reader.Get("dropout", &trainer->dropout);
+  reader.Get("flat_gradients", &trainer->flat_gradients);
+  reader.Get("whole_boundaries", &trainer->whole_boundaries);
+  reader.Get("paired_sends", &trainer->paired_sends);
+  GetOptional(reader, "dispatch_s", &trainer->dispatch);
+  return reader.Finish();
+}
+
 }  // namespace
 
 absl::StatusOr<Job> ParseJob(const Json& json, std::string path) {
@@ -130,6 +165,7 @@ absl::StatusOr<Job> ParseJob(const Json& json, std::string path) {
   SAIL_RETURN_IF_ERROR(ParseKeep(reader.Raw("keep"), reader.PathOf("keep"), &job.keep));
   GetEnum(reader, "precision", kPrecisions, &job.precision);
   SAIL_RETURN_IF_ERROR(ParseOptimizer(reader.Raw("optimizer"), reader.PathOf("optimizer"), &job.optimizer));
+  SAIL_RETURN_IF_ERROR(ParseTrainer(reader.Raw("trainer"), reader.PathOf("trainer"), &job.trainer));
   reader.Get("steps", &job.steps);
   int64_t seed = 0;
   reader.Get("seed", &seed);
@@ -232,7 +268,8 @@ absl::Status ParseHardware(ObjectReader& reader, Cluster& cluster) {
     GetOptional(element, "peak_fp16_flop_per_s", &gpu.peak_fp16);
     GetOptional(element, "peak_bf16_flop_per_s", &gpu.peak_bf16);
     GetOptional(element, "memory_bandwidth_bytes_per_s", &gpu.memory_bandwidth);
-    return absl::OkStatus();
+    GetOptionalBytes(element, "framework_memory_bytes", &gpu.framework_memory);
+    return ParseEfficiency(element, &gpu.efficiency);
   }));
   return ForEach(reader, "machines", [&](ObjectReader& element) {
     Machine& machine = cluster.machines.emplace_back();
@@ -331,8 +368,10 @@ absl::StatusOr<Profile> ParseProfile(const Json& json, const Cluster& cluster, s
     CheckRange(element, "tensor", key.tensor, 1, 1024);
     CheckRange(element, "micro_batch", key.micro_batch, 1, kLargestMicroBatch);
     GetPositive(element, "forward_s", &time.forward);
-    GetPositive(element, "backward_s", &time.backward);
+    GetQuantity(element, "backward_s", &time.backward);  // an embedding may have none worth measuring
+    CheckRange(element, "backward_s", time.backward.value(), 0, kLargest);
     GetPositive(element, "optimizer_s", &time.optimizer);
+    GetOptionalBytes(element, "activation_bytes", &time.activations);
     GetEnum(element, "provenance", kProvenances, &time.provenance);
     SAIL_RETURN_IF_ERROR(element.Finish());
     profile.Set(key, time);

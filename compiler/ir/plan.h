@@ -12,8 +12,11 @@
 namespace sail::ir {
 
 enum class Schedule { k1F1B };
-enum class OptimizerSharding { kNone };
-enum class Recompute { kNone };
+// zero1: each owner of a gradient group keeps and steps its share of the optimizer state (Rajbhandari et al. 2020).
+enum class OptimizerSharding { kNone, kZero1 };
+// What the blocks of a stage compute again in backward instead of keeping it: the attention scores and what follows
+// from them (selective), or everything but the block's input (full). Source: Korthikanti et al. 2022.
+enum class Recompute { kNone, kSelective, kFull };
 
 // The GPUs of one node that share a stage by tensor parallelism. Degree = gpus.size().
 struct TensorGroup {

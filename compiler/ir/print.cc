@@ -12,6 +12,11 @@ Json OptionalValue(const std::optional<T>& quantity) {
   return quantity ? Json(quantity->value()) : Json(nullptr);
 }
 
+Json EfficiencyJson(const std::optional<Efficiency>& efficiency) {
+  if (!efficiency) return nullptr;
+  return {{"matmul", efficiency->matmul}, {"ramp_s", efficiency->ramp.value()}, {"memory", efficiency->memory}};
+}
+
 }  // namespace
 
 Json ToJson(const Job& job) {
@@ -42,6 +47,16 @@ Json ToJson(const Job& job) {
                  {"beta2", job.optimizer.beta2},
                  {"epsilon", job.optimizer.epsilon},
                  {"weight_decay", job.optimizer.weight_decay}}},
+               {"trainer",
+                {{"attention", Text(NameOf(kAttentionKernels, job.trainer.attention))},
+                 {"sequence_parallel", job.trainer.sequence_parallel},
+                 {"overlap_gradients", job.trainer.overlap_gradients},
+                 {"gradients", Text(NameOf(kGradientPrecisions, job.trainer.gradients))},
+                 {"dropout", job.trainer.dropout},
+                 {"flat_gradients", job.trainer.flat_gradients},
+                 {"whole_boundaries", job.trainer.whole_boundaries},
+                 {"paired_sends", job.trainer.paired_sends},
+                 {"dispatch_s", OptionalValue(job.trainer.dispatch)}}},
                {"steps", job.steps},
                {"seed", job.seed},
                {"memory_limit", job.memory_limit},
@@ -84,7 +99,9 @@ Json ToJson(const Cluster& cluster) {
                     {"peak_fp32_flop_per_s", OptionalValue(gpu.peak_fp32)},
                     {"peak_fp16_flop_per_s", OptionalValue(gpu.peak_fp16)},
                     {"peak_bf16_flop_per_s", OptionalValue(gpu.peak_bf16)},
-                    {"memory_bandwidth_bytes_per_s", OptionalValue(gpu.memory_bandwidth)}});
+                    {"memory_bandwidth_bytes_per_s", OptionalValue(gpu.memory_bandwidth)},
+                    {"efficiency", EfficiencyJson(gpu.efficiency)},
+                    {"framework_memory_bytes", OptionalValue(gpu.framework_memory)}});
   }
   Json machines = Json::array();
   for (const Machine& machine : cluster.machines) {
@@ -135,6 +152,7 @@ Json ToJson(const Profile& profile, const Cluster& cluster) {
                        {"forward_s", time.forward.value()},
                        {"backward_s", time.backward.value()},
                        {"optimizer_s", time.optimizer.value()},
+                       {"activation_bytes", OptionalValue(time.activations)},
                        {"provenance", Text(ToString(time.provenance))}});
   }
   return entries;

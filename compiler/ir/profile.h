@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct LayerTime {
   Seconds backward = Seconds(0);
   Seconds optimizer = Seconds(0);
   Provenance provenance = Provenance::kDerived;
+  std::optional<Bytes> activations;  // measured: kept on one rank for the backward of the micro-batch
   friend bool operator==(const LayerTime&, const LayerTime&) = default;
 };
 

@@ -33,7 +33,7 @@ RankTrainer::RankTrainer(const Bundle& bundle, ir::Rank rank)
       order_(static_cast<int64_t>(bundle.tokens.size()), bundle.problem.model.seq_len, bundle.problem.job.seed),
       scale_(1.0 / static_cast<double>(GlobalBatch(bundle.plan) * bundle.problem.model.seq_len)),
       groups_(ir::GradientGroups(bundle.problem.model, bundle.plan, placement_)),
-      buckets_(sim::GradientBuckets(bundle.problem.model, bundle.problem.job.precision, groups_)),
+      buckets_(sim::GradientBuckets(bundle.problem.model, ir::BytesPerElement(bundle.problem.job.precision), groups_)),
       instructions_(sim::InstructionsOf(bundle.plan, placement_, buckets_, rank)),
       stash_(pipeline_.micro_batches) {}
 

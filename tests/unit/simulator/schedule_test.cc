@@ -15,7 +15,8 @@ namespace {
 using ::testing::ElementsAre;
 
 std::vector<Bucket> BucketsOf(const ir::Problem& problem, const ir::Plan& plan, const ir::Placement& placement) {
-  return GradientBuckets(problem.model, problem.job.precision, ir::GradientGroups(problem.model, plan, placement));
+  return GradientBuckets(problem.model, ir::BytesPerElement(problem.job.precision),
+                         ir::GradientGroups(problem.model, plan, placement));
 }
 
 // "F0" forward of micro-batch 0, "B" backward, "a" and "g" receive, "A" and "G" send activation and gradient.
@@ -42,8 +43,7 @@ TEST(Schedule, TwoStagesFollowOneForwardOneBackward) {
                      .micro_batches = 3,
                      .stages = {test::MakeStage(0, 2, 0, 0, {0}), test::MakeStage(3, 5, 0, 0, {1})}}};
   const ir::Placement placement(plan);
-  const std::vector<Bucket> buckets =
-      GradientBuckets(model, ir::Precision::kFp32, ir::GradientGroups(model, plan, placement));
+  const std::vector<Bucket> buckets = GradientBuckets(model, 4, ir::GradientGroups(model, plan, placement));
   EXPECT_EQ(Text(InstructionsOf(plan, placement, buckets, ir::Rank(0))), "F0 A0 F1 A1 g0 B0 F2 A2 g1 B1 g2 B2 R0 S0 ");
   EXPECT_EQ(Text(InstructionsOf(plan, placement, buckets, ir::Rank(1))), "a0 F0 B0 G0 a1 F1 B1 G1 a2 F2 B2 G2 R0 S0 ");
 }
@@ -68,8 +68,7 @@ TEST(Schedule, BucketsJoinGroupsWithEqualOwners) {
   plan.pipelines = {{.micro_batch = 1, .micro_batches = 1, .stages = {test::MakeStage(0, 5, 0, 0, {0})}},
                     {.micro_batch = 1, .micro_batches = 1, .stages = {test::MakeStage(0, 5, 0, 1, {0, 1})}}};
   const ir::Placement placement(plan);
-  const std::vector<Bucket> buckets =
-      GradientBuckets(model, ir::Precision::kFp32, ir::GradientGroups(model, plan, placement));
+  const std::vector<Bucket> buckets = GradientBuckets(model, 4, ir::GradientGroups(model, plan, placement));
   ASSERT_EQ(buckets.size(), 2u);
   EXPECT_THAT(buckets[0].owners, ElementsAre(ir::Rank(0), ir::Rank(1)));
   EXPECT_THAT(buckets[1].owners, ElementsAre(ir::Rank(0), ir::Rank(2)));
@@ -92,7 +91,7 @@ TEST(Schedule, BucketsCloseAtTheirSize) {
                     {.micro_batch = 1, .micro_batches = 1, .stages = {test::MakeStage(0, 5, 0, 0, {1})}}};
   const ir::Placement placement(plan);
   const auto groups = ir::GradientGroups(model, plan, placement);
-  const std::vector<Bucket> buckets = GradientBuckets(model, ir::Precision::kFp32, groups);
+  const std::vector<Bucket> buckets = GradientBuckets(model, 4, groups);
   Bytes total = Bytes::Zero();
   for (const Bucket& bucket : buckets) {
     total += bucket.bytes;
@@ -106,8 +105,8 @@ TEST(Schedule, SixteenBitGradientsAreHalfAsLarge) {
   const ir::Model model = test::TinyModel();
   const ir::Plan plan = test::TinyPlan();
   const auto groups = ir::GradientGroups(model, plan, ir::Placement(plan));
-  const std::vector<Bucket> full = GradientBuckets(model, ir::Precision::kFp32, groups);
-  const std::vector<Bucket> half = GradientBuckets(model, ir::Precision::kBf16, groups);
+  const std::vector<Bucket> full = GradientBuckets(model, 4, groups);
+  const std::vector<Bucket> half = GradientBuckets(model, 2, groups);
   ASSERT_EQ(full.size(), half.size());
   for (size_t b = 0; b < full.size(); ++b) EXPECT_EQ(full[b].bytes, half[b].bytes * 2);
 }
@@ -188,7 +187,7 @@ TEST_P(ScheduleProperty, BucketsHoldEverySharedGroupOnce) {
     const ir::Placement placement(plan);
     const auto groups = ir::GradientGroups(problem.model, plan, placement);
     std::vector<int> seen(groups.size(), 0);
-    for (const Bucket& bucket : GradientBuckets(problem.model, problem.job.precision, groups)) {
+    for (const Bucket& bucket : GradientBuckets(problem.model, ir::BytesPerElement(problem.job.precision), groups)) {
       EXPECT_TRUE(std::is_sorted(bucket.groups.begin(), bucket.groups.end()));
       int64_t elements = 0;
       for (const int g : bucket.groups) {

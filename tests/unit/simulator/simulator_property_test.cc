@@ -130,8 +130,8 @@ TEST_P(SimulatorProperty, FastBucketsAreTheScheduledOnes) {
     const ir::Placement placement(plan);
     const Network network(problem.cluster, placement);
     const GradientSync fast = ComputeGradientSync(problem, plan, placement, network);
-    const std::vector<Bucket> buckets =
-        GradientBuckets(problem.model, problem.job.precision, ir::GradientGroups(problem.model, plan, placement));
+    const std::vector<Bucket> buckets = GradientBuckets(problem.model, ir::BytesPerElement(problem.job.precision),
+                                                        ir::GradientGroups(problem.model, plan, placement));
     ASSERT_EQ(fast.buckets.size(), buckets.size());
     for (size_t b = 0; b < buckets.size(); ++b) {
       EXPECT_EQ(fast.sets[fast.buckets[b].set].owners, buckets[b].owners);
