@@ -1,6 +1,7 @@
 #include "simulator/collective_cost.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "simulator/backend_constants.h"
@@ -15,20 +16,27 @@ Seconds RingAllReduceTime(Bytes payload, int ranks, Seconds latency, BytesPerSec
 
 namespace {
 
-// The ring over `nodes`: each sends 2(n−1)/n of the payload to its successor, in 2(n−1) steps of the slowest latency.
+// The ring over `nodes`: each sends 2(n−1)/n of the payload to its successor, in 2(n−1) steps of the slowest latency;
+// or a double tree, up and down its 2·⌈log2 n⌉ levels (Sanders et al. 2009). One ring alone does not fill a card.
 Flow RingOver(const Network& network, const std::vector<int>& nodes, int weight) {
   const size_t n = nodes.size();
   Flow ring{.hops = {}, .weight = weight, .rate = std::numeric_limits<double>::infinity()};
   ring.hops.reserve(n);
+  double step = 0;  // seconds
+  bool has_tree = true;
   for (size_t i = 0; i < n; ++i) {
     const Hop hop{.from = nodes[i], .to = nodes[(i + 1) % n]};
-    ring.latency = std::max(ring.latency, network.link(hop).latency.value());
-    ring.rate = std::min(ring.rate, network.HopRate(hop, weight));
+    const BackendConstants& backend = ConstantsOf(network.cluster().gpu(network.pool(hop.from)).backend);
+    step = std::max(step, network.link(hop).latency.value());
+    ring.rate =
+        std::min({ring.rate, network.HopRate(hop, weight), backend.ring_share * weight * network.HopRate(hop, 1)});
+    has_tree = has_tree && backend.has_tree_all_reduce;
     ring.hops.push_back(hop);
   }
   const double steps = 2.0 * static_cast<double>(n - 1);
-  ring.latency *= steps;
+  ring.latency = steps * step;
   ring.factor = steps / static_cast<double>(n);
+  if (has_tree) ring.tree_latency = 2.0 * std::bit_width(n - 1) * step;
   return ring;
 }
 
@@ -60,8 +68,10 @@ Flow CrossRing(const Network& network, const std::vector<std::vector<NodeShare>>
     const Flow ring = RingOver(network, nodes, /*weight=*/1);
     cross.hops.insert(cross.hops.end(), ring.hops.begin(), ring.hops.end());
     cross.latency = std::max(cross.latency, ring.latency);
+    cross.tree_latency = lane == 0 ? ring.tree_latency : std::max(cross.tree_latency, ring.tree_latency);
     cross.rate = std::min(cross.rate, ring.rate);
     cross.factor = ring.factor / static_cast<double>(lanes);
+    cross.tree_factor = ring.tree_factor / static_cast<double>(lanes);
   }
   return cross;
 }

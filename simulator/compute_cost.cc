@@ -12,47 +12,123 @@ namespace sail::sim {
 namespace {
 
 // Forward kernels of a layer, counted in the runtime's model: a block has two norms, four linear layers with bias, a
-// split and two transpositions, scores, scale, mask, softmax, values, merge, activation, two residual sums. A llama
-// block also rotates queries and keys, has the gate's matrix and its product with up, and may norm queries and keys;
-// its embedding is the look-up alone.
-int ForwardKernels(const ir::Model& model, ir::LayerKind kind) {
+// split and two transpositions, scores, scale, mask, softmax, values, merge, activation, two residual sums. A fused
+// attention kernel stands for five of them. A llama block also rotates queries and keys, has the gate's matrix and its
+// product with up, and may norm queries and keys; its embedding is the look-up alone.
+int ForwardKernels(const ir::Model& model, const ir::Trainer& trainer, ir::LayerKind kind) {
   const bool is_llama = model.family == ir::ModelFamily::kLlama;
   switch (kind) {
     case ir::LayerKind::kEmbedding:
       return is_llama ? 1 : 3;
     case ir::LayerKind::kBlock:
-      return 20 + (is_llama ? 4 : 0) + (model.qk_norm ? 2 : 0);
+      return 20 - (trainer.attention == ir::AttentionKernel::kFused ? 4 : 0) + (is_llama ? 4 : 0) +
+             (model.qk_norm ? 2 : 0);
     case ir::LayerKind::kHead:
       return 8;
   }
   SAIL_CHECK(false) << "layer kind " << static_cast<int>(kind);
 }
 
-// Elements that the forward kernels of one micro-batch read or write, without weights. Norms, residual sums and matrix
-// products read and write hidden-wide rows; the products inside the tensor group handle 1/t of theirs. There, queries,
-// keys, values and the attention's output are each written once and read once (4w + 4k), and a rotation or a norm reads
-// and writes queries and keys once more (2w + 2k). The inner layer writes and reads up and the activation (4f); a gated
-// one writes and reads gate, up, activation and product (8f).
-double ForwardElements(const ir::Model& model, ir::LayerKind kind, int tensor, int micro_batch) {
-  const double tokens = static_cast<double>(micro_batch) * static_cast<double>(model.seq_len);
+// Elements that one direction of a pass reads or writes per token outside of products, whose operands belong to the
+// efficiency of the product.
+struct Elements {
+  double forward = 0;
+  double backward = 0;
+};
+
+// h rows: two norms and two residual sums, in and out. Inner layer: the activation, in and out, and in backward its
+// input once more; a gated one has its product too. A rotation or norm of queries and keys passes over both once.
+// Scores of one token, a·s: softmax and masked copy, in and out; in backward the softmax reads its output, too; dropout
+// has a mask of bytes.
+Elements BlockElements(const ir::Model& model, const ir::Trainer& trainer, int tensor) {
   const double h = static_cast<double>(model.hidden);
   const double f = static_cast<double>(model.feed_forward);
-  const double w = static_cast<double>(model.attention_width());
-  const double k = static_cast<double>(model.key_width());
+  const double both = static_cast<double>(2 * model.attention_width() + 2 * model.key_width());
   const bool is_llama = model.family == ir::ModelFamily::kLlama;
-  // Over queries and keys: the rotation, and their norms.
   const double passes = (is_llama ? 1 : 0) + (model.qk_norm ? 1 : 0);
-  const double scores = static_cast<double>(model.heads) * static_cast<double>(model.seq_len);  // per token
-  switch (kind) {
+  const bool is_unfused = trainer.attention == ir::AttentionKernel::kUnfused;
+  const double scores = is_unfused ? static_cast<double>(model.heads * model.seq_len) : 0;
+  const double dropout = trainer.dropout ? 2.5 : 0;
+  const double rows = 8 * h / (trainer.sequence_parallel ? tensor : 1);
+  return {.forward = rows + ((is_llama ? 5 : 2) * f + passes * both + (4 + dropout) * scores) / tensor,
+          .backward = rows + ((is_llama ? 7 : 2.5) * f + passes * both + (6.5 + dropout) * scores) / tensor};
+}
+
+// What a gpu needs for products and other kernels.
+struct Rates {
+  double flops = 0;      // per second, of large products
+  double ramp = 0;       // seconds per product
+  double bandwidth = 0;  // bytes per second
+  int element = 4;       // bytes
+
+  double Products(double flops_each, int count) const { return count * (flops_each / flops + ramp); }
+};
+
+// Seconds of the GPU in each direction, collectives aside.
+struct Work {
+  double forward = 0;
+  double backward = 0;
+};
+
+// Scores and values: two products of 2·s·w FLOPs per token, which write or read a·s scores and a few rows. Without a
+// fused kernel they may be bound by memory. A fused backward computes the scores again: five products instead of four.
+Work AttentionWork(const ir::Model& model, const ir::Trainer& trainer, const Rates& rates, int tensor, double tokens) {
+  const double s = static_cast<double>(model.seq_len);
+  const double w = static_cast<double>(model.attention_width());
+  const double product = rates.Products(2 * tokens * s * w / tensor, 1);
+  if (trainer.attention == ir::AttentionKernel::kFused) return {.forward = 2 * product, .backward = 5 * product};
+  const double elements = tokens * (static_cast<double>(model.heads) * s + 2 * w) / tensor;
+  const double each = std::max(product, elements * rates.element / rates.bandwidth);
+  return {.forward = 2 * each, .backward = 4 * each};
+}
+
+Work BlockWork(const ir::Model& model, const ir::Trainer& trainer, const Rates& rates, int tensor, double tokens) {
+  const double s = static_cast<double>(model.seq_len);
+  const double attention_flops = 4 * s * static_cast<double>(model.attention_width());  // per token
+  const double linear = ir::ForwardFlopsPerSample(model, ir::LayerKind::kBlock) / s - attention_flops;
+  const int products = model.family == ir::ModelFamily::kLlama ? 5 : 4;  // queries, keys and values are one
+  const double linear_seconds = rates.Products(tokens * linear / tensor / products, products);
+  const Work attention = AttentionWork(model, trainer, rates, tensor, tokens);
+  const Elements elements = BlockElements(model, trainer, tensor);
+  const double element_seconds = tokens * rates.element / rates.bandwidth;
+  return {.forward = linear_seconds + attention.forward + elements.forward * element_seconds,
+          .backward = 2 * linear_seconds + attention.backward + elements.backward * element_seconds};
+}
+
+// The look-up reads and writes five rows a token; backward the same, and clears and adds a dense gradient of the table.
+Work EmbeddingWork(const ir::Model& model, const Rates& rates, int tensor, double tokens) {
+  const double e = static_cast<double>(model.embedding_width);
+  const double rows = 5 * tokens * e * rates.element / rates.bandwidth;
+  const double table = 2.0 * rates.element * static_cast<double>(ir::PaddedVocab(model, tensor)) * e / tensor;
+  const double flops = ir::ForwardFlopsPerSample(model, ir::LayerKind::kEmbedding) / static_cast<double>(model.seq_len);
+  const double projection = flops > 0 ? rates.Products(tokens * flops, 1) : 0;
+  return {.forward = rows + projection, .backward = rows + table / rates.bandwidth + 2 * projection};
+}
+
+// Norm, product and loss. Scores are widened to fp32; maximum, exponential, sum: 16 bytes each, and 6 to widen them.
+// Backward writes their gradient: 8 bytes, and 4 to narrow it.
+Work HeadWork(const ir::Model& model, const Rates& rates, int tensor, double tokens) {
+  const double flops = ir::ForwardFlopsPerSample(model, ir::LayerKind::kHead) / static_cast<double>(model.seq_len);
+  const int products = model.embedding_width == model.hidden ? 1 : 2;
+  const double product = rates.Products(tokens * flops / tensor / products, products);
+  const double scores = tokens * static_cast<double>(ir::PaddedVocab(model, tensor)) / tensor;
+  const double norm = 2 * tokens * static_cast<double>(model.hidden) * rates.element;
+  const bool is_widened = rates.element < 4;
+  return {.forward = product + (scores * (is_widened ? 22 : 16) + norm) / rates.bandwidth,
+          .backward = 2 * product + (scores * (is_widened ? 12 : 8) + 1.5 * norm) / rates.bandwidth};
+}
+
+Work WorkOf(const ir::Model& model, const ir::Trainer& trainer, const Rates& rates, const LayerShape& shape) {
+  const double tokens = static_cast<double>(shape.micro_batch) * static_cast<double>(model.seq_len);
+  switch (shape.kind) {
     case ir::LayerKind::kEmbedding:
-      return tokens * (is_llama ? 3 : 4) * h;  // rows of the tables in, their sum out and in again
+      return EmbeddingWork(model, rates, shape.tensor, tokens);
     case ir::LayerKind::kBlock:
-      return tokens *
-             (12 * h + (4 * w + 4 * k + passes * (2 * w + 2 * k) + (is_llama ? 8 : 4) * f + 4 * scores) / tensor);
+      return BlockWork(model, trainer, rates, shape.tensor, tokens);
     case ir::LayerKind::kHead:
-      return tokens * (4 * h + 3 * static_cast<double>(ir::PaddedVocab(model, tensor)) / tensor);
+      return HeadWork(model, rates, shape.tensor, tokens);
   }
-  SAIL_CHECK(false) << "layer kind " << static_cast<int>(kind);
+  SAIL_CHECK(false) << "layer kind " << static_cast<int>(shape.kind);
 }
 
 struct Collectives {
@@ -115,26 +191,32 @@ int OptimizerTrafficPerParameter(ir::Precision precision) {
   return element + 2 * state + 2 * 2 * state + copy_out;
 }
 
-absl::StatusOr<ir::LayerTime> DeriveLayerTime(const ir::Model& model, ir::Precision precision, const ir::Gpu& gpu,
-                                              BytesPerSecond intra_node, ir::LayerKind kind, int tensor,
-                                              int micro_batch) {
-  SAIL_ASSIGN_OR_RETURN(const FlopsPerSecond peak, PeakOf(gpu, precision));
+absl::StatusOr<ir::LayerTime> DeriveLayerTime(const ir::Model& model, const ir::Job& job, const ir::Gpu& gpu,
+                                              BytesPerSecond intra_node, const LayerShape& shape) {
+  SAIL_ASSIGN_OR_RETURN(const FlopsPerSecond peak, PeakOf(gpu, job.precision));
   const BackendConstants& backend = ConstantsOf(gpu.backend);
-  const BytesPerSecond memory = gpu.memory_bandwidth.value_or(backend.memory_bandwidth) * backend.memory_efficiency;
-  const double parameters = static_cast<double>(ir::ParametersOnRank(model, kind, tensor, tensor).total());
-  // The embedding looks up rows (counted as elements) and does not stream its table.
-  const double weights = kind == ir::LayerKind::kEmbedding ? 0 : parameters;
-  const double bytes = (weights + ForwardElements(model, kind, tensor, micro_batch)) * ir::BytesPerElement(precision);
-  const Flops flops(ir::ForwardFlopsPerSample(model, kind) * micro_batch / tensor);
-  const Seconds body = std::max(flops / (peak * backend.matmul_efficiency), Seconds(bytes / memory.value()));
-  const Seconds launch = backend.launch * ForwardKernels(model, kind);
-  const Collectives collectives =
-      TensorCollectives(model, precision, intra_node, backend.intra_node_latency, kind, tensor, micro_batch);
+  const ir::Efficiency efficiency = gpu.efficiency.value_or(backend.efficiency);
+  const BytesPerSecond bandwidth = gpu.memory_bandwidth.value_or(backend.memory_bandwidth) * efficiency.memory;
+  const Rates rates{.flops = peak.value() * efficiency.matmul,
+                    .ramp = efficiency.ramp.value(),
+                    .bandwidth = bandwidth.value(),
+                    .element = ir::BytesPerElement(job.precision)};
+  const Work work = WorkOf(model, job.trainer, rates, shape);
+  const Collectives collectives = TensorCollectives(model, job.precision, intra_node, backend.intra_node_latency,
+                                                    shape.kind, shape.tensor, shape.micro_batch);
+  const auto pass = [&](Seconds gpu, Seconds host) {
+    return backend.is_asynchronous ? std::max(gpu, host) : gpu + host;
+  };
+  const Seconds dispatch = job.trainer.dispatch.value_or(backend.dispatch);
+  const Seconds host = dispatch * ForwardKernels(model, job.trainer, shape.kind);
+  const double parameters =
+      static_cast<double>(ir::ParametersOnRank(model, shape.kind, shape.tensor, shape.tensor).total());
   return ir::LayerTime{
-      .forward = body + launch + collectives.forward,
-      .backward = 2 * (body + launch) + collectives.backward,
-      .optimizer = Seconds(parameters * OptimizerTrafficPerParameter(precision) / memory.value()) + backend.launch,
-      .provenance = ir::Provenance::kDerived};
+      .forward = pass(Seconds(work.forward) + collectives.forward, host),
+      .backward = pass(Seconds(work.backward) + collectives.backward, 2 * host),
+      .optimizer = Seconds(parameters * OptimizerTrafficPerParameter(job.precision) / bandwidth.value()) + dispatch,
+      .provenance = ir::Provenance::kDerived,
+      .activations = std::nullopt};
 }
 
 }  // namespace sail::sim

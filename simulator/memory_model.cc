@@ -25,8 +25,8 @@ int64_t InnerRows(const ir::Model& model) {
   return model.activation == ir::Activation::kRelu ? 1 : 2;
 }
 
-// Elements per token that a block keeps for its backward. Korthikanti et al. 2022, §4, without the dropout masks, which
-// our models do not have:
+// Elements per token that a block keeps for its backward. Korthikanti et al. 2022, §4, without dropout, of which see
+// DropoutBytes:
 //   4h whole (inputs of both norms and of both column-parallel layers), h alone if all else is computed again; 1/t of
 //   it where sequences are cut too
 //   + (2w + 2k + n·f + a·s)/t: q, k, v, input of the output projection; input and output of the activation (n = 2; ReLU
@@ -43,6 +43,16 @@ int64_t BlockRow(const ir::Model& model, const MemoryShape& shape, const ir::Tra
   return 4 * model.hidden / whole_share + (attention + inner + scores) / shape.tensor;
 }
 
+// Bytes per token that dropout keeps of a block: a mask byte for each element of the residual branches, and for each
+// score a mask byte and the dropped copy that the values are weighted with (the same paper).
+int64_t DropoutBytes(const ir::Model& model, int element, const MemoryShape& shape, const ir::Trainer& trainer) {
+  if (!trainer.dropout || shape.recompute == ir::Recompute::kFull) return 0;
+  const bool keeps_scores =
+      trainer.attention == ir::AttentionKernel::kUnfused && shape.recompute == ir::Recompute::kNone;
+  const int64_t scores = keeps_scores ? model.heads * model.seq_len * (1 + element) : 0;
+  return 2 * model.hidden / (trainer.sequence_parallel ? shape.tensor : 1) + scores / shape.tensor;
+}
+
 // Bytes stashed for the backward of one micro-batch. Besides the blocks, per token:
 //   embedding  token ids (+ e when e != h);   head  input and output of the final norm, e when e != h, target ids
 int64_t StashedBytes(const ir::Model& model, int element, const MemoryShape& shape, const ir::Trainer& trainer) {
@@ -50,7 +60,8 @@ int64_t StashedBytes(const ir::Model& model, int element, const MemoryShape& sha
   const int64_t h = model.hidden;
   const int64_t projected = model.embedding_width == h ? 0 : model.embedding_width;
   const int blocks = BlockCount(model, shape.first_layer, shape.last_layer);
-  int64_t bytes = blocks * tokens * BlockRow(model, shape, trainer, shape.recompute) * element;
+  const int64_t block = BlockRow(model, shape, trainer, shape.recompute) * element;
+  int64_t bytes = blocks * tokens * (block + DropoutBytes(model, element, shape, trainer));
   if (HoldsEmbedding(shape)) bytes += tokens * (kTokenIdBytes + projected * element);
   if (HoldsHead(model, shape)) {
     const int64_t rows = (model.norm == ir::NormPlacement::kPre ? 2 : 1) * h + projected;
@@ -88,11 +99,13 @@ int64_t LargestTensor(const ir::Model& model, const MemoryShape& shape) {
   return largest;
 }
 
-int64_t CommunicationBytes(const ir::Model& model, int element, const MemoryShape& shape, int64_t gradients) {
+int64_t CommunicationBytes(const ir::Model& model, int element, const MemoryShape& shape, const ir::Trainer& trainer,
+                           int64_t gradients) {
   const int boundaries = (HoldsEmbedding(shape) ? 0 : 1) + (HoldsHead(model, shape) ? 0 : 1);
   const int64_t boundary = shape.micro_batch * model.seq_len * model.hidden * element;
-  // One buffer each way at each boundary; one flat bucket, which a single large tensor may exceed.
-  const int64_t bucket = std::min(gradients, std::max(kBucketBytes, LargestTensor(model, shape) * element));
+  // One buffer each way at each boundary; one flat bucket, which a single large tensor may exceed, or all gradients.
+  const int64_t least = trainer.flat_gradients ? gradients : kBucketBytes;
+  const int64_t bucket = std::min(gradients, std::max(least, LargestTensor(model, shape) * element));
   return 2 * boundaries * boundary + bucket;
 }
 
@@ -113,25 +126,54 @@ int64_t ParametersOfStage(const ir::Model& model, int first_layer, int last_laye
 
 Bytes MemoryBreakdown::Total() const {
   return parameters + gradients + main_gradients + master_weights + optimizer_states + activations + logits +
-         logits_gradient + logits_copy + working_set + optimizer_step + communication + framework;
+         logits_gradient + logits_copy + working_set + optimizer_step + communication + allocator_slack + framework;
 }
 
-MemoryBreakdown ComputeMemory(const ir::Model& model, ir::Precision precision, ir::Backend backend,
-                              const MemoryShape& shape, const ir::Trainer& trainer) {
-  const int element = ir::BytesPerElement(precision);
+namespace {
+
+// Parameters, gradients and what the optimizer keeps of them.
+void AddStates(const ir::Model& model, const ir::Job& job, const MemoryShape& shape, MemoryBreakdown& memory) {
+  const int element = ir::BytesPerElement(job.precision);
   const bool is_mixed = element < kFp32Bytes;
-  const int64_t state = std::max<int64_t>(element, kFp32Bytes);
   const int64_t parameters =
       ParametersOfStage(model, shape.first_layer, shape.last_layer, shape.tensor, shape.vocab_multiple);
   const int64_t stepped = (parameters + shape.optimizer_shards - 1) / shape.optimizer_shards;
-  const ir::GradientPrecision gradients = is_mixed ? trainer.gradients : ir::GradientPrecision::kParameter;
-  MemoryBreakdown memory;
+  const ir::GradientPrecision gradients = is_mixed ? job.trainer.gradients : ir::GradientPrecision::kParameter;
   memory.parameters = Bytes(parameters * element);
   if (gradients != ir::GradientPrecision::kFp32) memory.gradients = Bytes(parameters * element);
   if (gradients != ir::GradientPrecision::kParameter) memory.main_gradients = Bytes(parameters * kFp32Bytes);
   if (is_mixed) memory.master_weights = Bytes(stepped * kFp32Bytes);
-  memory.optimizer_states = Bytes(stepped * 2 * state);
-  memory.activations = Bytes(StashedBytes(model, element, shape, trainer)) * shape.in_flight;
+  memory.optimizer_states = Bytes(stepped * 2 * std::max<int64_t>(element, kFp32Bytes));
+}
+
+// Whether all layers of the stage were measured and run as measured. The scores of the head are among what it keeps.
+bool AddMeasuredActivations(const ir::Model& model, const MemoryShape& shape, const MeasuredActivations& measured,
+                            MemoryBreakdown& memory) {
+  if (shape.recompute != ir::Recompute::kNone) return false;
+  const int blocks = BlockCount(model, shape.first_layer, shape.last_layer);
+  if ((blocks > 0 && !measured.block) || (HoldsEmbedding(shape) && !measured.embedding)) return false;
+  if (HoldsHead(model, shape) && !measured.head) return false;
+  Bytes kept = Bytes::Zero();
+  if (blocks > 0) kept += *measured.block * blocks;
+  if (HoldsEmbedding(shape)) kept += *measured.embedding;
+  if (HoldsHead(model, shape)) kept += *measured.head;
+  memory.activations = kept * shape.in_flight;
+  if (blocks > 0) memory.working_set = *measured.block;
+  memory.logits = Bytes::Zero();
+  memory.logits_copy = Bytes::Zero();
+  memory.is_measured = true;
+  return true;
+}
+
+}  // namespace
+
+MemoryBreakdown ComputeMemory(const ir::Model& model, const ir::Job& job, const ir::Gpu& gpu, const MemoryShape& shape,
+                              const MeasuredActivations& measured) {
+  const int element = ir::BytesPerElement(job.precision);
+  const bool is_mixed = element < kFp32Bytes;
+  const int64_t state = std::max<int64_t>(element, kFp32Bytes);
+  MemoryBreakdown memory;
+  AddStates(model, job, shape, memory);
   if (HoldsHead(model, shape)) {
     const int64_t scores =
         shape.micro_batch * model.seq_len * (ir::PaddedVocab(model, shape.vocab_multiple) / shape.tensor);
@@ -139,13 +181,19 @@ MemoryBreakdown ComputeMemory(const ir::Model& model, ir::Precision precision, i
     memory.logits_gradient = Bytes(scores * state);
     if (is_mixed) memory.logits_copy = Bytes(scores * element);
   }
-  memory.working_set = Bytes(WorkingBytes(model, element, shape, trainer));
+  if (!AddMeasuredActivations(model, shape, measured, memory)) {
+    memory.activations = Bytes(StashedBytes(model, element, shape, job.trainer)) * shape.in_flight;
+    memory.working_set = Bytes(WorkingBytes(model, element, shape, job.trainer));
+  }
   // The denominator of one tensor's update, and the tensor's gradient in fp32 where there is none yet.
-  const bool is_widened = is_mixed && gradients == ir::GradientPrecision::kParameter;
+  const bool is_widened = is_mixed && memory.main_gradients == Bytes::Zero();
   memory.optimizer_step = Bytes(LargestTensor(model, shape) * (state + (is_widened ? kFp32Bytes : 0)));
-  const Bytes reduced = memory.gradients + memory.main_gradients;
-  memory.communication = Bytes(CommunicationBytes(model, element, shape, reduced.value()));
-  memory.framework = ConstantsOf(backend).framework;
+  const Bytes reduced = memory.main_gradients > Bytes::Zero() ? memory.main_gradients : memory.gradients;
+  memory.communication = Bytes(CommunicationBytes(model, element, shape, job.trainer, reduced.value()));
+  const BackendConstants& backend = ConstantsOf(gpu.backend);
+  const double slack = backend.allocator_slack * static_cast<double>(memory.Total().value());
+  memory.allocator_slack = Bytes(static_cast<int64_t>(slack));
+  memory.framework = gpu.framework_memory.value_or(backend.framework);
   return memory;
 }
 
@@ -161,13 +209,14 @@ std::vector<ir::MemoryTerm> MemoryTerms(const MemoryBreakdown& memory) {
       {"fp32 gradients", {memory.main_gradients, Provenance::kDerived}},
       {"master weights", {memory.master_weights, Provenance::kDerived}},
       {"optimizer states", {memory.optimizer_states, Provenance::kDerived}},
-      {"activations", {memory.activations, Provenance::kDerived}},
+      {"activations", {memory.activations, memory.is_measured ? Provenance::kMeasured : Provenance::kDerived}},
       {"logits", {memory.logits, Provenance::kDerived}},
       {"logits gradient", {memory.logits_gradient, Provenance::kDerived}},
       {"logits 16-bit copy", {memory.logits_copy, Provenance::kDerived}},
       {"working set", {memory.working_set, Provenance::kAssumed}},
       {"optimizer step", {memory.optimizer_step, Provenance::kAssumed}},
       {"communication", {memory.communication, Provenance::kAssumed}},
+      {"allocator slack", {memory.allocator_slack, Provenance::kAssumed}},
       {"framework", {memory.framework, Provenance::kAssumed}}};
   std::vector<ir::MemoryTerm> terms;
   terms.reserve(std::size(rows));

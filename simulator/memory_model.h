@@ -1,6 +1,7 @@
 // Peak memory of one rank, by term (docs/memory_model.md has every formula with its source).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "compiler/ir/plan.h"
@@ -34,12 +35,23 @@ struct MemoryBreakdown {
   Bytes working_set = Bytes::Zero();     // temporaries of the layer that is running
   Bytes optimizer_step = Bytes::Zero();  // temporaries of the step, which runs tensor by tensor
   Bytes communication = Bytes::Zero();   // boundary and bucket buffers
+  Bytes allocator_slack = Bytes::Zero();
   Bytes framework = Bytes::Zero();
+  bool is_measured = false;  // the activations
   Bytes Total() const;
 };
 
-MemoryBreakdown ComputeMemory(const ir::Model& model, ir::Precision precision, ir::Backend backend,
-                              const MemoryShape& shape, const ir::Trainer& trainer = {});
+// What one micro-batch keeps of a layer on a rank, where it was measured.
+struct MeasuredActivations {
+  std::optional<Bytes> embedding;
+  std::optional<Bytes> block;
+  std::optional<Bytes> head;
+};
+
+// Measured activations replace the formula for stages that recompute nothing; what the running layer needs besides is
+// then its own activations once more.
+MemoryBreakdown ComputeMemory(const ir::Model& model, const ir::Job& job, const ir::Gpu& gpu, const MemoryShape& shape,
+                              const MeasuredActivations& measured = {});
 
 // Parameters that a rank holds of layers first..last; a tied word embedding that it holds as embedding and as head is
 // one copy.

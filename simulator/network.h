@@ -7,6 +7,8 @@
 // proportion to their weights (the number of parallel streams each stands for).
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -29,7 +31,21 @@ struct Flow {
   double factor = 1;   // bytes over each hop per byte of payload
   double rate = 0;     // bytes per second while nothing else moves: that of the slowest hop
 
-  double SecondsAlone(double payload) const { return latency + factor * payload / rate; }
+  // Of a ring: the same sum over a double binary tree, which small payloads take. Infinite latency where there is none.
+  double tree_latency = std::numeric_limits<double>::infinity();
+  double tree_factor = 2;
+
+  double SecondsAlone(double payload) const {
+    return std::min(latency + factor * payload / rate, tree_latency + tree_factor * payload / rate);
+  }
+  // Itself, or the tree if that is faster.
+  Flow For(double payload) const {
+    Flow chosen = *this;
+    if (tree_latency + tree_factor * payload / rate >= latency + factor * payload / rate) return chosen;
+    chosen.latency = tree_latency;
+    chosen.factor = tree_factor;
+    return chosen;
+  }
 };
 
 class Network {

@@ -4,7 +4,7 @@
 
 namespace sail::sim {
 
-PipelineTime ComputePipelineTime(const std::vector<StageSeconds>& stages, int micro_batches) {
+PipelineTime ComputePipelineTime(const std::vector<StageSeconds>& stages, int micro_batches, bool paired_sends) {
   const int depth = static_cast<int>(stages.size());
   std::vector<double> free(depth, 0.0);     // when the stage has finished what it was given so far
   std::vector<double> arrival(depth, 0.0);  // of the activation that the stage's next forward needs
@@ -21,7 +21,10 @@ PipelineTime ComputePipelineTime(const std::vector<StageSeconds>& stages, int mi
     if (k < 0) continue;
     double gradient = 0;
     for (int s = depth - 1; s >= 0; --s) {
-      free[s] = std::max(free[s], gradient) + stages[s].backward;
+      const double start = std::max(free[s], gradient);
+      const bool sends_now = paired_sends && s + 1 < depth && k + depth - 1 - s < micro_batches;
+      if (sends_now) arrival[s + 1] = start + stages[s].send_activation;
+      free[s] = start + stages[s].backward;
       if (s > 0) gradient = free[s] + stages[s - 1].send_gradient;
     }
   }

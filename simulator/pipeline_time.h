@@ -27,7 +27,8 @@ struct PipelineTime {
 //   order on stage s:  …, F_s(k + w_s), B_s(k), F_s(k + w_s + 1), B_s(k + 1), …
 // Round k (−(P−1) ≤ k < M) plays F_s(k + w_s) for s descending, then B_s(k) for s descending: everything a step needs
 // was played in this round or the one before, so one arrival time per stage is all the state. O(P · (M + P)).
-PipelineTime ComputePipelineTime(const std::vector<StageSeconds>& stages, int micro_batches);
+// With paired sends the activation of F_s(k + w_s), k ≥ 0, leaves once the gradient for B_s(k) is there, too.
+PipelineTime ComputePipelineTime(const std::vector<StageSeconds>& stages, int micro_batches, bool paired_sends = false);
 
 // Σ t + Σ c + (M − 1) · max (t + c): the classic form, never below ComputePipelineTime(…).backward_end[0].
 Seconds ClassicPipelineTime(const std::vector<StageSeconds>& stages, int micro_batches);

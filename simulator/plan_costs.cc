@@ -133,17 +133,17 @@ ir::StageReport StageReportOf(const StageCosts& stage_costs, const ir::Plan& pla
   const StageTimes& times = costs.stages[p][s];
   const ir::Gpu& gpu = problem.cluster.gpu(stage.group.pool);
   const int depth = static_cast<int>(pipeline.stages.size());
+  const MemoryShape shape{.first_layer = stage.first_layer,
+                          .last_layer = stage.last_layer,
+                          .tensor = stage.group.degree(),
+                          .vocab_multiple = stage.first_layer == 0 ? multiples.embedding : multiples.head,
+                          .micro_batch = pipeline.micro_batch,
+                          .in_flight = std::min(pipeline.micro_batches, depth - s),
+                          .recompute = stage.recompute,
+                          .optimizer_shards = OptimizerShards(plan)};
   const MemoryBreakdown memory =
-      ComputeMemory(problem.model, problem.job.precision, gpu.backend,
-                    {.first_layer = stage.first_layer,
-                     .last_layer = stage.last_layer,
-                     .tensor = stage.group.degree(),
-                     .vocab_multiple = stage.first_layer == 0 ? multiples.embedding : multiples.head,
-                     .micro_batch = pipeline.micro_batch,
-                     .in_flight = std::min(pipeline.micro_batches, depth - s),
-                     .recompute = stage.recompute,
-                     .optimizer_shards = OptimizerShards(plan)},
-                    problem.job.trainer);
+      ComputeMemory(problem.model, problem.job, gpu, shape,
+                    stage_costs.Activations(stage.group.pool, shape.tensor, shape.micro_batch));
   ir::StageReport report{.pipeline = p, .stage = s, .memory = {}};
   report.busy = Seconds(pipeline.micro_batches * (times.forward + times.backward) + times.optimizer);
   report.idle = iteration - report.busy;

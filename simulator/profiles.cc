@@ -193,9 +193,10 @@ absl::Status CompleteProfile(ir::Problem& problem) {
             SAIL_ASSIGN_OR_RETURN(const ir::LayerTime time, MeasuredTime(measured, key, problem.cluster));
             complete.Set(key, time);
           } else {
-            SAIL_ASSIGN_OR_RETURN(const ir::LayerTime time,
-                                  DeriveLayerTime(problem.model, problem.job.precision, problem.cluster.gpus[g],
-                                                  IntraNodeOf(uses[g], tensor), kind, tensor, micro_batch));
+            SAIL_ASSIGN_OR_RETURN(
+                const ir::LayerTime time,
+                DeriveLayerTime(problem.model, problem.job, problem.cluster.gpus[g], IntraNodeOf(uses[g], tensor),
+                                {.kind = kind, .tensor = tensor, .micro_batch = micro_batch}));
             complete.Set(key, time);
           }
         }

@@ -26,7 +26,7 @@ std::vector<StageSeconds> SecondsOf(const std::vector<StageTimes>& stages, const
 }
 
 // Replicas are mostly equal and canonical plans list equal ones side by side: each distinct one is played once.
-std::vector<PipelineTime> PipelineTimes(const PlanCosts& costs, const ir::Plan& plan) {
+std::vector<PipelineTime> PipelineTimes(const PlanCosts& costs, const ir::Plan& plan, bool paired_sends) {
   std::vector<PipelineTime> times;
   times.reserve(plan.pipelines.size());
   std::vector<StageSeconds> previous;
@@ -36,7 +36,7 @@ std::vector<PipelineTime> PipelineTimes(const PlanCosts& costs, const ir::Plan& 
     if (p > 0 && micro_batches == plan.pipelines[p - 1].micro_batches && stages == previous) {
       times.push_back(times.back());
     } else {
-      times.push_back(ComputePipelineTime(stages, micro_batches));
+      times.push_back(ComputePipelineTime(stages, micro_batches, paired_sends));
       previous = std::move(stages);
     }
   }
@@ -96,7 +96,7 @@ class SailCostModel : public CostModel {
   // Pads the vocabulary for the job's largest tensor degree, whatever the other pipelines will be: never less than
   // Evaluate reports.
   Bytes StageMemory(const StageShape& stage, int in_flight) const override {
-    return ComputeMemory(problem_.model, problem_.job.precision, problem_.cluster.gpu(stage.pool).backend,
+    return ComputeMemory(problem_.model, problem_.job, problem_.cluster.gpu(stage.pool),
                          {.first_layer = stage.first_layer,
                           .last_layer = stage.last_layer,
                           .tensor = stage.tensor,
@@ -105,7 +105,7 @@ class SailCostModel : public CostModel {
                           .in_flight = in_flight,
                           .recompute = stage.recompute,
                           .optimizer_shards = stage.optimizer_shards},
-                         problem_.job.trainer)
+                         stage_costs_.Activations(stage.pool, stage.tensor, stage.micro_batch))
         .Total();
   }
 
@@ -124,7 +124,7 @@ class SailCostModel : public CostModel {
     SAIL_RETURN_IF_ERROR(stage_costs_.CheckProfile(plan));
     const PlanCosts costs(stage_costs_, plan);
     PlanTimes times;
-    times.pipelines = PipelineTimes(costs, plan);
+    times.pipelines = PipelineTimes(costs, plan, problem_.job.trainer.paired_sends);
     const GradientSync sync = ComputeGradientSync(problem_, plan, costs.placement, costs.network);
     AddSyncAndStep(plan, costs, sync, problem_.job.trainer.overlap_gradients, times);
     Traffic traffic = BoundaryTraffic(costs, plan);

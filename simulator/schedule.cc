@@ -55,10 +55,14 @@ class Writer {
   void Forward(int k) {
     if (!is_first_) Add(Op::kReceiveActivation, k);
     Add(Op::kForward, k);
+  }
+  void SendActivation(int k) {
     if (!is_last_) Add(Op::kSendActivation, k);
   }
-  void Backward(int k) {
+  void ReceiveGradient(int k) {
     if (!is_last_) Add(Op::kReceiveGradient, k);
+  }
+  void Backward(int k) {
     Add(Op::kBackward, k);
     if (!is_first_) Add(Op::kSendGradient, k);
   }
@@ -74,7 +78,7 @@ class Writer {
 }  // namespace
 
 std::vector<Instruction> InstructionsOf(const ir::Plan& plan, const ir::Placement& placement,
-                                        const std::vector<Bucket>& buckets, ir::Rank rank) {
+                                        const std::vector<Bucket>& buckets, ir::Rank rank, bool paired_sends) {
   const ir::RankPlace& place = placement.place(rank);
   const ir::Pipeline& pipeline = plan.pipelines[place.pipeline];
   const int depth = static_cast<int>(pipeline.stages.size());
@@ -82,12 +86,21 @@ std::vector<Instruction> InstructionsOf(const ir::Plan& plan, const ir::Placemen
   const int warm_up = std::min(count, depth - 1 - place.stage);
 
   Writer writer(place.stage, depth);
-  for (int k = 0; k < warm_up; ++k) writer.Forward(k);
+  for (int k = 0; k < warm_up; ++k) {
+    writer.Forward(k);
+    writer.SendActivation(k);
+  }
   for (int k = 0; k < count - warm_up; ++k) {
     writer.Forward(k + warm_up);
+    if (!paired_sends) writer.SendActivation(k + warm_up);
+    writer.ReceiveGradient(k);
+    if (paired_sends) writer.SendActivation(k + warm_up);
     writer.Backward(k);
   }
-  for (int k = count - warm_up; k < count; ++k) writer.Backward(k);
+  for (int k = count - warm_up; k < count; ++k) {
+    writer.ReceiveGradient(k);
+    writer.Backward(k);
+  }
   for (size_t b = 0; b < buckets.size(); ++b) {
     const std::vector<ir::Rank>& owners = buckets[b].owners;
     if (std::binary_search(owners.begin(), owners.end(), rank)) writer.Add(Op::kReduce, static_cast<int>(b));

@@ -2,10 +2,11 @@
 // What is predicted is what runs.
 //
 // 1F1B (Narayanan et al. 2019): stage s of depth P with M micro-batches runs w = min(M, P − 1 − s) warm-up forwards,
-// then M − w times (forward, backward), then w backwards; micro-batches in ascending order in both directions. At most
-// w + 1 micro-batches are stashed. Then a rank has its buckets reduced, in canonical order after the last backward, or,
-// by a trainer that overlaps, in the opposite order while the last backward still runs, each when its lowest layer is
-// done; and steps.
+// then M − w times (forward, backward), then w backwards; micro-batches in ascending order in both directions. A
+// trainer with paired sends receives the gradient of backward k before it sends the activation of forward k + w. At
+// most w + 1 micro-batches are stashed. Then a rank has its buckets reduced, in canonical order after the last
+// backward, or, by a trainer that overlaps, in the opposite order while the last backward still runs, each when its
+// lowest layer is done; and steps.
 #pragma once
 
 #include <vector>
@@ -56,6 +57,6 @@ std::vector<Bucket> GradientBuckets(const ir::Model& model, int bytes_per_elemen
 
 // The instruction list of one rank; `buckets` in the order in which they are reduced.
 std::vector<Instruction> InstructionsOf(const ir::Plan& plan, const ir::Placement& placement,
-                                        const std::vector<Bucket>& buckets, ir::Rank rank);
+                                        const std::vector<Bucket>& buckets, ir::Rank rank, bool paired_sends = false);
 
 }  // namespace sail::sim

@@ -20,8 +20,6 @@ void SharedFlows::Use(State& state, Hop hop) {
     const double capacity = link.bandwidth.value();
     state.resources.push_back(ResourceOf({kLinkOut, hop.from, network_.zone(hop.to).index()}, capacity));
     state.resources.push_back(ResourceOf({kLinkIn, hop.to, network_.zone(hop.from).index()}, capacity));
-  } else {
-    state.limit = std::min(state.limit, link.bandwidth.value() * state.weight);
   }
   const auto card = [&](int kind, int node) {
     if (const auto& nic = network_.cluster().machine(network_.pool(node)).nic) {
@@ -69,7 +67,7 @@ void SharedFlows::Start(const Flow& flow, double payload, double now, int tag) {
   const int version = state.version + 1;  // entries of the slot's former flows stay stale
   state = State{.resources = {},
                 .weight = static_cast<double>(flow.weight),
-                .limit = std::numeric_limits<double>::infinity(),
+                .limit = flow.rate,
                 .remaining = flow.factor * payload,
                 .since = now,
                 .tag = tag,

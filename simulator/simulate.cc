@@ -23,7 +23,7 @@ absl::StatusOr<ir::Report> Simulate(const ir::Problem& problem, const ir::Plan& 
     reductions.push_back(AllReduceOver(costs.network, bucket.owners));
     AddAllReduceTraffic(costs.network, reductions.back(), static_cast<double>(bucket.bytes.value()), traffic);
   }
-  const PlanTimes times = PlayTimeline(plan, costs, {buckets, reductions, problem.job.trainer.overlap_gradients});
+  const PlanTimes times = PlayTimeline({plan, costs, problem.job.trainer, buckets, reductions});
   return MakeReport(stage_costs, plan, costs, times, traffic);
 }
 

@@ -56,6 +56,16 @@ const ir::LayerTime* StageCosts::Find(ir::LayerKind kind, ir::GpuId gpu, int ten
   return table_[((gpu.index() * tensor_count_ + t) * micro_count_ + b) * kKinds + static_cast<int>(kind)];
 }
 
+MeasuredActivations StageCosts::Activations(ir::PoolId pool, int tensor, int micro_batch) const {
+  const ir::GpuId gpu = problem_.cluster.gpu_id(pool);
+  const auto of = [&](ir::LayerKind kind) -> std::optional<Bytes> {
+    const ir::LayerTime* layer = Find(kind, gpu, tensor, micro_batch);
+    return layer != nullptr ? layer->activations : std::nullopt;
+  };
+  return {
+      .embedding = of(ir::LayerKind::kEmbedding), .block = of(ir::LayerKind::kBlock), .head = of(ir::LayerKind::kHead)};
+}
+
 absl::Status StageCosts::CheckProfile(const ir::Plan& plan) const {
   for (const ir::Pipeline& pipeline : plan.pipelines) {
     for (const ir::Stage& stage : pipeline.stages) {

@@ -7,6 +7,7 @@
 #include "compiler/ir/plan.h"
 #include "compiler/ir/problem.h"
 #include "simulator/cost_model.h"
+#include "simulator/memory_model.h"
 
 namespace sail::sim {
 
@@ -34,6 +35,8 @@ class StageCosts {
   // twice is stepped once. Blocks that recompute run their forward again in backward, or the attention's share of it
   // by FLOPs: 4·s²·w of ForwardFlopsPerSample; embedding and head never do.
   StageTimes Times(const StageShape& stage) const;
+  // What was measured of them; empty where nothing was.
+  MeasuredActivations Activations(ir::PoolId pool, int tensor, int micro_batch) const;
   // NotFound naming the first profile entry that the plan needs and the problem lacks.
   absl::Status CheckProfile(const ir::Plan& plan) const;
   const ir::Problem& problem() const { return problem_; }

@@ -24,24 +24,24 @@ struct Crossing {
 
 class Player {
  public:
-  Player(const ir::Plan& plan, const PlanCosts& costs, const Reductions& reductions)
-      : plan_(plan),
-        costs_(costs),
-        buckets_(reductions.buckets),
-        reductions_(reductions.all_reduces),
-        overlap_(reductions.overlap),
-        flows_(costs.network) {
-    times_.pipelines.resize(plan.pipelines.size());
-    for (size_t p = 0; p < plan.pipelines.size(); ++p) {
-      const ir::Pipeline& pipeline = plan.pipelines[p];
+  explicit Player(const TimelineInput& input)
+      : plan_(input.plan),
+        costs_(input.costs),
+        buckets_(input.buckets),
+        reductions_(input.all_reduces),
+        overlap_(input.trainer.overlap_gradients),
+        flows_(input.costs.network) {
+    times_.pipelines.resize(plan_.pipelines.size());
+    for (size_t p = 0; p < plan_.pipelines.size(); ++p) {
+      const ir::Pipeline& pipeline = plan_.pipelines[p];
       times_.pipelines[p].backward_end.resize(pipeline.stages.size(), 0.0);
       const std::vector<char> none(pipeline.micro_batches, 0);
       arrived_[0].emplace_back(pipeline.stages.size(), none);
       arrived_[1].emplace_back(pipeline.stages.size(), none);
     }
     reduce_.resize(buckets_.size());
-    for (int rank = 0; rank < costs.placement.rank_count(); ++rank) {
-      lists_.push_back(InstructionsOf(plan, costs.placement, buckets_, ir::Rank(rank)));
+    for (int rank = 0; rank < costs_.placement.rank_count(); ++rank) {
+      lists_.push_back(InstructionsOf(plan_, costs_.placement, buckets_, ir::Rank(rank), input.trainer.paired_sends));
     }
     next_.resize(lists_.size(), 0);
     syncs_.resize(lists_.size());
@@ -203,7 +203,8 @@ class Player {
     const Hop hop = boundary.activation_hop;
     Carry({.flow = {.hops = {forward ? hop : Hop{.from = hop.to, .to = hop.from}},
                     .weight = transfer.slices,
-                    .latency = transfer.latency},
+                    .latency = transfer.latency,
+                    .rate = transfer.rate},
            .payload = transfer.bytes,
            .crossing = crossing},
           now);
@@ -213,6 +214,11 @@ class Player {
     const double latency = carried.flow.latency;
     carried_.push_back(std::move(carried));
     At(now + latency, Kind::kFlowReady, static_cast<int>(carried_.size()) - 1);
+  }
+
+  void CarryRing(const Flow& ring, int bucket, double now) {
+    const double payload = BytesOf(bucket);
+    Carry({.flow = ring.For(payload), .payload = payload, .bucket = bucket}, now);
   }
 
   void OnFlowEnd(int flow, double now) {
@@ -261,7 +267,7 @@ class Player {
     const std::vector<Flow>& rings = reductions_[bucket].zone_rings;
     if (rings.empty()) return EndRings(bucket, now);
     reduce_[bucket].rings_left = static_cast<int>(rings.size());
-    for (const Flow& ring : rings) Carry({.flow = ring, .payload = BytesOf(bucket), .bucket = bucket}, now);
+    for (const Flow& ring : rings) CarryRing(ring, bucket, now);
   }
 
   // After the rings of the zones those between zones; after these the owners go on.
@@ -270,7 +276,7 @@ class Player {
     if (!reduce.is_crossing_zones && !reductions_[bucket].cross_ring.empty()) {
       reduce.is_crossing_zones = true;
       reduce.rings_left = 1;
-      return Carry({.flow = reductions_[bucket].cross_ring.front(), .payload = BytesOf(bucket), .bucket = bucket}, now);
+      return CarryRing(reductions_[bucket].cross_ring.front(), bucket, now);
     }
     for (const ir::Rank owner : buckets_[bucket].owners) {
       const int rank = owner.index();
@@ -305,8 +311,6 @@ class Player {
 
 }  // namespace
 
-PlanTimes PlayTimeline(const ir::Plan& plan, const PlanCosts& costs, const Reductions& reductions) {
-  return Player(plan, costs, reductions).Play();
-}
+PlanTimes PlayTimeline(const TimelineInput& input) { return Player(input).Play(); }
 
 }  // namespace sail::sim

@@ -15,13 +15,16 @@
 
 namespace sail::sim {
 
-struct Reductions {
+// What the ranks play.
+struct TimelineInput {
+  const ir::Plan& plan;
+  const PlanCosts& costs;
+  const ir::Trainer& trainer;
   const std::vector<Bucket>& buckets;         // in the order in which they are reduced
   const std::vector<AllReduce>& all_reduces;  // of each bucket
-  bool overlap = false;                       // with the last backward
 };
 
 // O(events · log events · flows that meet on a link).
-PlanTimes PlayTimeline(const ir::Plan& plan, const PlanCosts& costs, const Reductions& reductions);
+PlanTimes PlayTimeline(const TimelineInput& input);
 
 }  // namespace sail::sim

@@ -15,12 +15,13 @@ Transfer MakeTransfer(const ir::Problem& problem, ir::PoolId from, ir::PoolId to
                       int micro_batch, bool same_node) {
   const ir::Cluster& cluster = problem.cluster;
   const double bytes = static_cast<double>(BoundaryBytes(problem.model, problem.job.precision, micro_batch).value());
-  Transfer transfer{.bytes = bytes, .slices = std::max(from_tensor, to_tensor)};
+  const bool is_whole = problem.job.trainer.whole_boundaries;
+  Transfer transfer{.bytes = bytes, .slices = is_whole ? 1 : std::max(from_tensor, to_tensor)};
   const double receiver_intra = cluster.machine(to).intra_node.value();
   const double receiver_latency = ConstantsOf(cluster.gpu(to).backend).intra_node_latency.value();
   if (same_node) {
     transfer.latency = receiver_latency;
-    transfer.rate = std::min(from_tensor, to_tensor) * receiver_intra;
+    transfer.rate = (is_whole ? 1 : std::min(from_tensor, to_tensor)) * receiver_intra;
   } else {
     transfer.latency = cluster.link(from, to).latency.value();
     transfer.rate = HopRate(cluster, from, to, transfer.slices);

@@ -2,7 +2,8 @@
 //
 // A micro-batch's activation (micro_batch · seq_len · hidden elements) is cut along the sequence into max(s, r) slices
 // between tensor degrees s (sender) and r (receiver); every byte crosses once, then the receivers all-gather inside
-// their node. The gradient returns the same way.
+// their node. A trainer with whole boundaries sends one slice, over one card or one GPU's link. The gradient returns
+// the same way.
 #pragma once
 
 #include "compiler/ir/problem.h"

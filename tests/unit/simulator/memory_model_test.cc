@@ -30,6 +30,14 @@ ir::Model Gpt(int64_t hidden, int64_t heads, int blocks, int64_t seq_len, int64_
   return model;
 }
 
+ir::Job JobAt(ir::Precision precision) {
+  ir::Job job;
+  job.precision = precision;
+  return job;
+}
+
+ir::Gpu GpuOf(ir::Backend backend) { return {.name = "gpu", .backend = backend}; }
+
 MemoryShape Whole(const ir::Model& model, int tensor) {
   return {.first_layer = 0, .last_layer = model.layer_count() - 1, .tensor = tensor, .vocab_multiple = tensor};
 }
@@ -55,7 +63,8 @@ TEST(MemoryModel, CountsParametersOfAStageAndTiedTablesOnce) {
 // fp32 states: 4 + 4 + 8 bytes per parameter, no master copy.
 TEST(MemoryModel, StatesInFp32) {
   const ir::Model model = SmallModel();
-  const MemoryBreakdown memory = ComputeMemory(model, ir::Precision::kFp32, ir::Backend::kCpu, Whole(model, 1));
+  const MemoryBreakdown memory =
+      ComputeMemory(model, JobAt(ir::Precision::kFp32), GpuOf(ir::Backend::kCpu), Whole(model, 1));
   EXPECT_EQ(memory.parameters, Bytes(4 * 568));
   EXPECT_EQ(memory.gradients, Bytes(4 * 568));
   EXPECT_EQ(memory.optimizer_states, Bytes(8 * 568));
@@ -67,12 +76,15 @@ TEST(MemoryModel, StatesInFp32) {
 TEST(MemoryModel, StashedActivationsOfABlock) {
   const ir::Model model = SmallModel();
   MemoryShape shape{.first_layer = 1, .last_layer = 1, .micro_batch = 2, .in_flight = 3};
-  EXPECT_EQ(ComputeMemory(model, ir::Precision::kFp32, ir::Backend::kCpu, shape).activations, Bytes(3 * 5120));
+  EXPECT_EQ(ComputeMemory(model, JobAt(ir::Precision::kFp32), GpuOf(ir::Backend::kCpu), shape).activations,
+            Bytes(3 * 5120));
   // Degree 2 halves all but the 4h rows of norms and column-parallel inputs: 16 + 64 / 2 = 48.
   shape.tensor = shape.vocab_multiple = 2;
-  EXPECT_EQ(ComputeMemory(model, ir::Precision::kFp32, ir::Backend::kCpu, shape).activations, Bytes(3 * 16 * 48 * 4));
+  EXPECT_EQ(ComputeMemory(model, JobAt(ir::Precision::kFp32), GpuOf(ir::Backend::kCpu), shape).activations,
+            Bytes(3 * 16 * 48 * 4));
   // At 16 bit half.
-  EXPECT_EQ(ComputeMemory(model, ir::Precision::kBf16, ir::Backend::kCuda, shape).activations, Bytes(3 * 16 * 48 * 2));
+  EXPECT_EQ(ComputeMemory(model, JobAt(ir::Precision::kBf16), GpuOf(ir::Backend::kCuda), shape).activations,
+            Bytes(3 * 16 * 48 * 2));
 }
 
 // Korthikanti et al.: s·b·h·(10 + 24/t + 5as/(ht)) at 16 bit, dropout included. Without its masks (2 of the 10, and of
@@ -83,7 +95,8 @@ TEST(MemoryModel, AgreesWithThePublishedFormulaWithoutDropout) {
     const MemoryShape shape{
         .first_layer = 1, .last_layer = 1, .tensor = static_cast<int>(t), .vocab_multiple = 8, .micro_batch = 4};
     const int64_t published = 2048 * 4 * (8 * 1024 + (24 * 1024 + 2 * 16 * 2048) / t);
-    EXPECT_EQ(ComputeMemory(model, ir::Precision::kBf16, ir::Backend::kCuda, shape).activations, Bytes(published));
+    EXPECT_EQ(ComputeMemory(model, JobAt(ir::Precision::kBf16), GpuOf(ir::Backend::kCuda), shape).activations,
+              Bytes(published));
   }
 }
 
@@ -93,7 +106,9 @@ TEST(MemoryModel, AgreesWithThePublishedFormulaWithoutDropout) {
 TEST(MemoryModel, StashedActivationsOfALlamaBlock) {
   ir::Model model = test::TinyLlama();
   MemoryShape shape{.first_layer = 1, .last_layer = 1, .micro_batch = 1, .in_flight = 1};
-  const auto memory = [&] { return ComputeMemory(model, ir::Precision::kFp32, ir::Backend::kCpu, shape); };
+  const auto memory = [&] {
+    return ComputeMemory(model, JobAt(ir::Precision::kFp32), GpuOf(ir::Backend::kCpu), shape);
+  };
   EXPECT_EQ(memory().activations, Bytes(8 * 160 * 4));
   EXPECT_EQ(memory().working_set, Bytes(8 * 132 * 4));
   EXPECT_EQ(memory().optimizer_step, Bytes(256 * 4));
@@ -108,7 +123,8 @@ TEST(MemoryModel, StashedActivationsOfALlamaBlock) {
 TEST(MemoryModel, StashedActivationsOfEmbeddingAndHead) {
   const ir::Model model = SmallModel();
   const auto activations = [&](int first, int last) {
-    return ComputeMemory(model, ir::Precision::kFp32, ir::Backend::kCpu, {.first_layer = first, .last_layer = last})
+    return ComputeMemory(model, JobAt(ir::Precision::kFp32), GpuOf(ir::Backend::kCpu),
+                         {.first_layer = first, .last_layer = last})
         .activations;
   };
   EXPECT_EQ(activations(0, 0), Bytes(8 * 8));
@@ -117,7 +133,8 @@ TEST(MemoryModel, StashedActivationsOfEmbeddingAndHead) {
 
 TEST(MemoryModel, ReportRowsAddUpAndSayWhatIsAssumed) {
   const ir::Model model = SmallModel();
-  const MemoryBreakdown memory = ComputeMemory(model, ir::Precision::kFp32, ir::Backend::kCpu, Whole(model, 1));
+  const MemoryBreakdown memory =
+      ComputeMemory(model, JobAt(ir::Precision::kFp32), GpuOf(ir::Backend::kCpu), Whole(model, 1));
   Bytes sum = Bytes::Zero();
   for (const ir::MemoryTerm& term : MemoryTerms(memory)) {
     sum += term.bytes;
@@ -143,7 +160,8 @@ TEST(MemoryModel, LimitIsAShareOfUsableMemory) {
 // parameters and gradients, an fp32 master copy and two moments), so no plan can be computed with fewer.
 TEST(MemoryModelCases, Opt18) {
   const ir::Model model = Gpt(4096, 32, 32, 2048, 50304);  // 6.7 G parameters
-  const MemoryBreakdown memory = ComputeMemory(model, ir::Precision::kBf16, ir::Backend::kCuda, Whole(model, 1));
+  const MemoryBreakdown memory =
+      ComputeMemory(model, JobAt(ir::Precision::kBf16), GpuOf(ir::Backend::kCuda), Whole(model, 1));
   const int64_t parameters = ir::TotalParameters(model);
   const std::vector<ir::MemoryTerm> terms = MemoryTerms(memory);
   EXPECT_EQ(TermOf(terms, "parameters"), Bytes(2 * parameters));
@@ -157,7 +175,8 @@ TEST(MemoryModelCases, Opt18) {
 // 4 bytes for every parameter; it is in the forecast. The largest tensor is the table of 50304 · 1024.
 TEST(MemoryModelCases, OptCopy) {
   const ir::Model model = Gpt(1024, 16, 24, 1024, 50304);
-  const MemoryBreakdown memory = ComputeMemory(model, ir::Precision::kBf16, ir::Backend::kCuda, Whole(model, 1));
+  const MemoryBreakdown memory =
+      ComputeMemory(model, JobAt(ir::Precision::kBf16), GpuOf(ir::Backend::kCuda), Whole(model, 1));
   EXPECT_EQ(TermOf(MemoryTerms(memory), "optimizer step"), Bytes(8 * int64_t{50304} * 1024));
 }
 
@@ -166,8 +185,8 @@ TEST(MemoryModelCases, OptCopy) {
 TEST(MemoryModelCases, LogitsSpike) {
   const ir::Model model = Gpt(1024, 16, 4, 8192, 151936);
   const auto terms = [&](int first, int last) {
-    return MemoryTerms(
-        ComputeMemory(model, ir::Precision::kBf16, ir::Backend::kCuda, {.first_layer = first, .last_layer = last}));
+    return MemoryTerms(ComputeMemory(model, JobAt(ir::Precision::kBf16), GpuOf(ir::Backend::kCuda),
+                                     {.first_layer = first, .last_layer = last}));
   };
   const Bytes logits = TermOf(terms(3, 5), "logits");
   EXPECT_NEAR(static_cast<double>(logits.value()) / (1 << 30), 4.637, 5e-4);
@@ -179,14 +198,15 @@ TEST(MemoryModelCases, LogitsSpike) {
 // case seq-2049: a sample is 2048 inputs and 2048 shifted targets; memory counts 2048 positions.
 TEST(MemoryModelCases, Seq2049) {
   const ir::Model model = Gpt(1024, 16, 4, 2048, 50304);
-  const MemoryBreakdown memory = ComputeMemory(model, ir::Precision::kFp32, ir::Backend::kCpu, Whole(model, 1));
+  const MemoryBreakdown memory =
+      ComputeMemory(model, JobAt(ir::Precision::kFp32), GpuOf(ir::Backend::kCpu), Whole(model, 1));
   EXPECT_EQ(memory.logits, Bytes(int64_t{2048} * 50304 * 4));
 }
 
 // case vocab-250682-8: padded to 250688 for 8 ranks, 31336 rows on each, in parameters and in logits.
 TEST(MemoryModelCases, Vocab250682On8) {
   const ir::Model model = Gpt(1024, 16, 4, 16, 250682);
-  const MemoryBreakdown memory = ComputeMemory(model, ir::Precision::kFp32, ir::Backend::kCpu,
+  const MemoryBreakdown memory = ComputeMemory(model, JobAt(ir::Precision::kFp32), GpuOf(ir::Backend::kCpu),
                                                {.first_layer = 5, .last_layer = 5, .tensor = 8, .vocab_multiple = 8});
   EXPECT_EQ(memory.parameters, Bytes(4 * (int64_t{31336} * 1024 + 2 * 1024)));
   EXPECT_EQ(memory.logits, Bytes(4 * int64_t{16} * 31336));

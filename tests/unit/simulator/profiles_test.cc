@@ -130,44 +130,78 @@ INSTANTIATE_TEST_SUITE_P(
                       BadProfile{"cut", "]}", "]", {}}),
     [](const auto& info) { return info.param.name; });
 
-// One block on fast_cpu (20 GFLOP/s · 0.6, 10 GB/s · 0.6), one sample:
-//   FLOPs 2·16·(4·32² + 2·32·128) + 4·16²·32 = 32 · 12288 + 32768 = 425984: 425984 / 12e9 = 35.4987 us
-//   bytes (12704 weights + 16 · (12·32 + 8·32 + 4·128 + 4·64) = 16 · 1408 elements) · 4 = 140928: / 6e9 = 23.488 us
-// so forward = 35.4987 us + 20 kernels · 5 us, backward twice that. The step moves 7 words per parameter (gradient,
-// parameter and two moments, the last three in and out): 12704 · 28 / 6e9 + 5 us = 64.2853 us.
-TEST(DerivedProfile, BlockIsTheLargerOfComputeAndMemory) {
+// One block on fast_cpu (20 GFLOP/s · 0.6, 10 GB/s · 0.6), one sample of 16 tokens:
+//   linear products    2·16·(4·32² + 2·32·128) = 393216 FLOPs / 12e9
+//   scores and values  4·16²·32 = 32768 FLOPs / 12e9, as long as their 2 · 16 · (4·16 + 2·32) elements · 4 / 6e9
+//   other kernels      16 · (8·32 + 2·128 + 4·64 = 768) elements · 4 = 49152 bytes / 6e9
+//   dispatch           20 · 5 us, on a CPU added
+// Backward has twice the products and kernels, and 16 · (8·32 + 2.5·128 + 6.5·64 = 992) · 4 = 63488 bytes. The step
+// moves 7 words per parameter (gradient, parameter and two moments, the last three in and out).
+TEST(DerivedProfile, BlockIsItsProductsItsOtherKernelsAndTheirDispatch) {
   const ir::LayerTime time = TimeOf(test::TinyProblem(), ir::LayerKind::kBlock, 0, 1, 1);
-  EXPECT_NEAR(time.forward.value(), 425984 / 12e9 + 100e-6, 1e-12);
-  EXPECT_NEAR(time.backward.value(), 2 * time.forward.value(), 1e-12);
+  EXPECT_NEAR(time.forward.value(), 425984 / 12e9 + 49152 / 6e9 + 100e-6, 1e-12);
+  EXPECT_NEAR(time.backward.value(), 2 * 425984 / 12e9 + 63488 / 6e9 + 200e-6, 1e-12);
   EXPECT_NEAR(time.optimizer.value(), 12704 * 28 / 6e9 + 5e-6, 1e-12);
   EXPECT_EQ(time.provenance, ir::Provenance::kDerived);
 }
 
-// Degree 2 halves FLOPs and adds two all-reduces of 16 · 32 · 4 bytes over 8 GB/s each way: 2 · (2 · 30 us + 2048 /
-// 8e9).
+// Degree 2 halves products and what lies inside the group, 16 · (256 + 512/2) · 4 = 32768 bytes forward, 16 · (256 +
+// 736/2) · 4 = 39936 backward, and adds two all-reduces of 16 · 32 · 4 bytes over 8 GB/s: 2 · (2 · 30 us + 2048 / 8e9).
 TEST(DerivedProfile, TensorParallelBlockPaysItsAllReduces) {
   const ir::LayerTime time = TimeOf(test::TinyProblem(), ir::LayerKind::kBlock, 0, 2, 1);
   const double collectives = 2 * (60e-6 + 2048 / 8e9);
-  EXPECT_NEAR(time.forward.value(), 425984 / 2 / 12e9 + 100e-6 + collectives, 1e-12);
-  EXPECT_NEAR(time.backward.value(), 2 * (425984 / 2 / 12e9 + 100e-6) + collectives, 1e-12);
+  EXPECT_NEAR(time.forward.value(), 425984 / 2 / 12e9 + 32768 / 6e9 + 100e-6 + collectives, 1e-12);
+  EXPECT_NEAR(time.backward.value(), 425984 / 12e9 + 39936 / 6e9 + 200e-6 + collectives, 1e-12);
 }
 
-// One block of TinyLlama on fast_cpu, one sample: FLOPs 14848 / 12e9 = 1.2 us; bytes (688 weights + 8 tokens · (12h +
-// 4w + 4k + rotation 2w + 2k + 8f + 4·a·s = 96 + 64 + 32 + 48 + 96 + 128 = 464)) · 4 = 17600: / 6e9 = 2.9 us; 24
-// kernels. Norms of queries and keys: 48 elements per token, 8 weights and two kernels more. Embedding: rows in, out
-// and in again.
+// One block of TinyLlama on fast_cpu, one sample of 8 tokens: linear products 14848 − 4·8²·16 = 10752 FLOPs; scores and
+// values are bound by memory, 2 · 8 · (4·8 + 2·16) · 4 = 4096 bytes; other kernels 8h + 5f + rotation 2w + 2k + 4·a·s =
+// 64 + 60 + 48 + 128 = 300 elements a token, 9600 bytes; 24 kernels. Norms of queries and keys: 48 elements a token and
+// two kernels more. Embedding: five rows a token.
 TEST(DerivedProfile, LlamaBlockReadsAndWritesWhatItsKernelsDo) {
   ir::Problem problem = BareProblem();
   problem.model = test::TinyLlama();
   problem.job.tensor_degrees = {1};
   ASSERT_EQ(CompleteProfile(problem), absl::OkStatus());
-  EXPECT_NEAR(TimeOf(problem, ir::LayerKind::kBlock, 0, 1, 1).forward.value(), 17600 / 6e9 + 24 * 5e-6, 1e-12);
-  EXPECT_NEAR(TimeOf(problem, ir::LayerKind::kEmbedding, 0, 1, 1).forward.value(), 8 * 24 * 4 / 6e9 + 5e-6, 1e-12);
+  const double forward = 10752 / 12e9 + (4096 + 9600) / 6e9 + 24 * 5e-6;
+  EXPECT_NEAR(TimeOf(problem, ir::LayerKind::kBlock, 0, 1, 1).forward.value(), forward, 1e-12);
+  EXPECT_NEAR(TimeOf(problem, ir::LayerKind::kEmbedding, 0, 1, 1).forward.value(), 8 * 40 * 4 / 6e9 + 5e-6, 1e-12);
   problem.model.qk_norm = true;
   problem.profile = {};
   ASSERT_EQ(CompleteProfile(problem), absl::OkStatus());
-  const double bytes = 17600 + (8 * 48 + 8) * 4;
-  EXPECT_NEAR(TimeOf(problem, ir::LayerKind::kBlock, 0, 1, 1).forward.value(), bytes / 6e9 + 26 * 5e-6, 1e-12);
+  EXPECT_NEAR(TimeOf(problem, ir::LayerKind::kBlock, 0, 1, 1).forward.value(), forward + 8 * 48 * 4 / 6e9 + 2 * 5e-6,
+              1e-12);
+}
+
+// On a GPU the longer of work and dispatch counts: 20 kernels forward and 40 backward at 1 ms each hide the tiny block.
+TEST(DerivedProfile, GpuHidesWorkBehindASlowHost) {
+  ir::Problem problem = BareProblem();
+  for (ir::Gpu& gpu : problem.cluster.gpus) gpu.backend = ir::Backend::kCuda;
+  problem.job.trainer.dispatch = Seconds(1e-3);
+  ASSERT_EQ(CompleteProfile(problem), absl::OkStatus());
+  EXPECT_NEAR(TimeOf(problem, ir::LayerKind::kBlock, 0, 1, 1).forward.value(), 20e-3, 1e-12);
+  EXPECT_NEAR(TimeOf(problem, ir::LayerKind::kBlock, 0, 1, 1).backward.value(), 40e-3, 1e-12);
+}
+
+// A declared efficiency replaces the backend's: products at 0.5 · 20 GFLOP/s and 1 us each (4 linear, 2 of attention),
+// other kernels at 0.5 · 10 GB/s. Scores: 16384 / 10e9 + 1 us a product is longer than 8192 / 5e9.
+TEST(DerivedProfile, UsesTheEfficiencyOfTheGpu) {
+  ir::Problem problem = BareProblem();
+  problem.cluster.gpus[0].efficiency = {.matmul = 0.5, .ramp = Seconds(1e-6), .memory = 0.5};
+  ASSERT_EQ(CompleteProfile(problem), absl::OkStatus());
+  EXPECT_NEAR(TimeOf(problem, ir::LayerKind::kBlock, 0, 1, 1).forward.value(),
+              425984 / 10e9 + 6e-6 + 49152 / 5e9 + 100e-6, 1e-12);
+}
+
+// FlashAttention computes scores again in backward and writes none: 5 products of 16384 FLOPs, no a·s elements, four
+// kernels less forward.
+TEST(DerivedProfile, FusedAttentionWritesNoScores) {
+  ir::Problem problem = BareProblem();
+  problem.job.trainer.attention = ir::AttentionKernel::kFused;
+  ASSERT_EQ(CompleteProfile(problem), absl::OkStatus());
+  const ir::LayerTime time = TimeOf(problem, ir::LayerKind::kBlock, 0, 1, 1);
+  EXPECT_NEAR(time.forward.value(), 425984 / 12e9 + 16 * 512 * 4 / 6e9 + 80e-6, 1e-12);
+  EXPECT_NEAR(time.backward.value(), (2 * 393216 + 5 * 16384) / 12e9 + 16 * 576 * 4 / 6e9 + 160e-6, 1e-12);
 }
 
 // A profile of a llama says what its attention was.
