@@ -9,22 +9,20 @@ lexer grammar SailLexer;
 //   INDEX    the `[` of `a[1]`, on the line of `a`
 //   LABEL    the name or string of `remove pool a`, on the line of `remove`
 //   MESSAGE  the comma before the text of `assert a, "text"`
-tokens { UNIT, PER, NEGATE, CALL, INDEX, LABEL, MESSAGE }
-
-// Reserved words. The one marked * is reserved for statements that are not supported yet.
-SAIL: 'sail'; IMPORT: 'import'; LET: 'let'; PARAM: 'param'; ASSERT: 'assert';
-OVERRIDE: 'override'; REMOVE: 'remove'; EXTENDS: 'extends';
-AND: 'and'; OR: 'or'; NOT: 'not'; TRUE: 'true'; FALSE: 'false'; NONE: 'none';
-IF: 'if'; THEN: 'then'; ELSE: 'else'; FOR: 'for'; IN: 'in';
-FN: 'fn'; /* * */
-
-// Soft words: they have a meaning in their statement and are ordinary names elsewhere, but never a block kind.
-AS: 'as'; LINK: 'link'; WITHIN: 'within'; ACROSS: 'across';
-MINIMIZE: 'minimize'; MAXIMIZE: 'maximize'; SUBJECT: 'subject'; TO: 'to';
-SHA256: 'sha256'; WHERE: 'where'; WARN: 'warn'; MOVED: 'moved'; /* * */
-TRACE: 'trace'; /* * */ AT: 'at'; /* * */ TEST: 'test'; /* * */ SET: 'set'; /* * */ PLAN: 'plan'; /* * */
-REPLAY: 'replay'; /* * */ ON: 'on'; /* * */ EXPECT: 'expect'; /* * */ INFEASIBLE: 'infeasible'; /* * */
-BECAUSE: 'because'; /* * */ ERROR: 'error'; /* * */ SNAPSHOT: 'snapshot'; /* * */
+//
+// And the words of the language, from IDENT by compiler/frontend/keywords.cc, each spelled as its token in lower case.
+// Rules for them would be worked out again in every process, which takes most of the time of a small file. Those marked
+// * are for statements that are not supported yet.
+tokens {
+  // Reserved words.
+  SAIL, IMPORT, LET, PARAM, ASSERT, OVERRIDE, REMOVE, EXTENDS, AND, OR, NOT, TRUE, FALSE, NONE,
+  IF, THEN, ELSE, FOR, IN, FN /* * */,
+  // Soft words: they have a meaning in their statement and are ordinary names elsewhere, but never a block kind.
+  AS, LINK, WITHIN, ACROSS, MINIMIZE, MAXIMIZE, SUBJECT, TO, SHA256, WHERE, WARN, MOVED /* * */, TRACE /* * */,
+  AT /* * */, TEST /* * */, SET /* * */, PLAN /* * */, REPLAY /* * */, ON /* * */, EXPECT /* * */,
+  INFEASIBLE /* * */, BECAUSE /* * */, ERROR /* * */, SNAPSHOT /* * */,
+  UNIT, PER, NEGATE, CALL, INDEX, LABEL, MESSAGE
+}
 
 BOTH_WAYS: '<->'; ARROW: '->'; DOTDOT: '..';
 EQ: '=='; NE: '!='; LE: '<='; GE: '>='; LT: '<'; GT: '>';

@@ -1,11 +1,12 @@
 #include "planner/infeasible.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "compiler/base/number_text.h"
 #include "compiler/base/status_macros.h"
 #include "planner/search.h"
 
@@ -24,7 +25,7 @@ class Explainer {
   }
 
   absl::StatusOr<Infeasible> Explain(const SearchScope& scope) {
-    scope_ = scope;
+    all_ = scope_ = scope;
     // 1. The filter.
     SearchScope without = scope_;
     for (int& quota : without.quotas) quota *= kQuotaFactor;
@@ -32,6 +33,9 @@ class Explainer {
     without = scope_;
     without.memory = MemoryRule::kIgnored;
     SAIL_ASSIGN_OR_RETURN(const bool is_memory_needless, DropIfStillInfeasible(std::move(without)));
+    without = scope_;
+    without.keep = {};
+    SAIL_ASSIGN_OR_RETURN(const bool is_keep_needless, DropIfStillInfeasible(std::move(without)));
     for (size_t i = 0; i < scope_.constraints.size();) {
       without = scope_;
       without.constraints.erase(without.constraints.begin() + static_cast<std::ptrdiff_t>(i));
@@ -41,7 +45,8 @@ class Explainer {
     // 2. How far each limit of the conflict is missed.
     if (!is_quota_needless) SAIL_RETURN_IF_ERROR(AddQuota());
     if (!is_memory_needless) SAIL_RETURN_IF_ERROR(AddMemory());
-    for (size_t i = 0; i < scope_.constraints.size(); ++i) SAIL_RETURN_IF_ERROR(AddConstraint(i));
+    if (!is_keep_needless) infeasible_.limits.push_back({.name = "keep", .detail = "without it there is a plan"});
+    for (const ir::Constraint& constraint : scope_.constraints) SAIL_RETURN_IF_ERROR(AddConstraint(constraint));
     if (infeasible_.limits.empty()) AddNothingFits();
     return std::move(infeasible_);
   }
@@ -73,10 +78,11 @@ class Explainer {
       for (const ir::PoolCost& pool : report.pools) {
         absl::StrAppend(&nodes, nodes.empty() ? "" : ", ", pool.nodes, " of ", problem_.cluster.pool(pool.pool).name);
       }
-      infeasible_.limits.push_back({.name = "quota",
-                                    .best = static_cast<double>(factor),
-                                    .limit = 1,
-                                    .detail = absl::StrCat("enough would be ", report.nodes, " nodes: ", nodes)});
+      infeasible_.limits.push_back(
+          {.name = "quota",
+           .best = static_cast<double>(factor),
+           .limit = 1,
+           .detail = absl::StrCat("enough would be ", CountText(report.nodes, "node"), ": ", nodes)});
       return absl::OkStatus();
     }
     return absl::OkStatus();
@@ -105,17 +111,30 @@ class Explainer {
     return absl::OkStatus();
   }
 
-  absl::Status AddConstraint(size_t index) {
-    const ir::Constraint constraint = scope_.constraints[index];
-    SearchScope others = scope_;
-    others.constraints.erase(others.constraints.begin() + static_cast<std::ptrdiff_t>(index));
-    others.objective = {{.metric = constraint.metric, .maximize = !constraint.at_most}};
-    SAIL_ASSIGN_OR_RETURN(const SearchResult result, Run(others));
-    // Without any plan that keeps the other limits there is no best value.
+  // The best value of the metric of `constraint` in `scope` without it; NaN if no plan keeps the rest.
+  absl::StatusOr<double> BestWithout(const ir::Constraint& constraint, SearchScope scope) {
+    scope.constraints.erase(std::find(scope.constraints.begin(), scope.constraints.end(), constraint));
+    scope.objective = {{.metric = constraint.metric, .maximize = !constraint.at_most}};
+    SAIL_ASSIGN_OR_RETURN(const SearchResult result, Run(scope));
     const bool reachable = result.best && result.best->violation == 0;
-    const double best =
-        reachable ? ir::Value(result.best->report, constraint.metric) : std::numeric_limits<double>::quiet_NaN();
-    infeasible_.limits.push_back({.name = constraint.name, .best = best, .limit = constraint.limit, .detail = ""});
+    return reachable ? ir::Value(result.best->report, constraint.metric) : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  absl::Status AddConstraint(const ir::Constraint& constraint) {
+    SAIL_ASSIGN_OR_RETURN(const double best, BestWithout(constraint, scope_));
+    double relaxed = best;
+    if (std::isfinite(best) && !(scope_ == all_)) {
+      SearchScope all = all_;
+      // A limit of peak_memory is also what a stage may fill: with the one the other is relaxed.
+      if (constraint.metric == ir::Metric::kPeakMemory) all.memory = MemoryRule::kIgnored;
+      SAIL_ASSIGN_OR_RETURN(relaxed, BestWithout(constraint, std::move(all)));
+    }
+    infeasible_.limits.push_back({.name = constraint.name,
+                                  .is_constraint = true,
+                                  .best = best,
+                                  .limit = constraint.limit,
+                                  .relaxed = relaxed,
+                                  .detail = ""});
     return absl::OkStatus();
   }
 
@@ -135,7 +154,8 @@ class Explainer {
   const ir::Problem& problem_;
   const sim::CostModel& costs_;
   const int64_t work_;
-  SearchScope scope_;
+  SearchScope all_;    // every limit of the job
+  SearchScope scope_;  // those not dropped yet
   Infeasible infeasible_;
 };
 

@@ -2,9 +2,10 @@
 //
 // Deletion filter (Chinneck & Dravnieks 1991): limits are dropped one after the other, those for good without which the
 // problem is still infeasible; what remains is a conflict in which every limit takes part. Order: quotas, memory,
-// then constraints as written, so that what the user can change most easily is named. A dropped constraint is absent,
-// dropped memory is unlimited, dropped quotas are kQuotaFactor times as many nodes.
-// For each constraint of the conflict the best value with the others kept is one more search.
+// `keep`, then constraints as written, so that what the user can change most easily is named. A dropped constraint or
+// `keep` is absent, dropped memory is unlimited, dropped quotas are kQuotaFactor times as many nodes.
+// For each constraint of the conflict the best value with the others of the conflict kept is one more search, and the
+// best with every limit of the job kept another.
 #pragma once
 
 #include "absl/status/statusor.h"

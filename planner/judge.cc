@@ -101,7 +101,7 @@ std::optional<Judged> Judge::Evaluate(ir::Plan plan) {
 }
 
 double Judge::Spread(const ir::Plan& plan) const {
-  const ir::Keep& keep = problem_.job.keep;
+  const ir::Keep& keep = scope_.keep;
   if (keep.pipeline == ir::Reach::kAny && keep.data == ir::Reach::kAny) return 0;
   int excesses = 0;
   const std::vector<ir::Stage>& first = plan.pipelines.front().stages;

@@ -24,15 +24,17 @@ enum class Goal {
 struct SearchScope {
   std::vector<int> quotas;  // nodes by pool
   MemoryRule memory = MemoryRule::kEnforced;
+  ir::Keep keep;
   std::vector<ir::Constraint> constraints;
   std::vector<ir::ObjectiveTerm> objective;
   Goal goal = Goal::kBest;
+  friend bool operator==(const SearchScope&, const SearchScope&) = default;
 };
 
 struct Judged {
   ir::Plan plan;  // canonical
   ir::Report report;
-  double violation = 0;  // sum of the shares by which limits and stage memories are exceeded, and of what job.keep
+  double violation = 0;  // sum of the shares by which limits and stage memories are exceeded, and of what `keep`
                          // forbids; 0 if all hold
   std::vector<double> objective;  // smaller is better, lexicographic
 };
@@ -60,7 +62,7 @@ class Judge {
 
  private:
   double Violation(const ir::Report& report) const;
-  // How often the plan goes beyond job.keep: neighbouring stages and pairs of replicas that are too far apart.
+  // How often the plan goes beyond `keep`: neighbouring stages and pairs of replicas that are too far apart.
   double Spread(const ir::Plan& plan) const;
 
   const ir::Problem& problem_;

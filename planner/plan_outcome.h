@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,11 +20,15 @@ struct Feasible {
 
 // One limit that takes part in the conflict.
 struct ConflictingLimit {
-  std::string name;  // a constraint's name, or "memory" / "quota"
+  std::string name;  // a constraint's name, or "memory" / "quota" / "keep"
+  bool is_constraint = false;
   // In the metric's base unit, with the other limits of the conflict kept; NaN if no plan keeps them. For "memory":
   // bytes missing on the closest miss.
   double best = 0;
   double limit = 0;
+  // Of a constraint: the limit with which there is a plan that keeps every other limit of the job; NaN if none was
+  // found.
+  double relaxed = std::numeric_limits<double>::quiet_NaN();
   std::string detail;  // "closest miss: stage 0 on V100_16 needs 17.8 GiB of 14.7 GiB"
 };
 struct Infeasible {

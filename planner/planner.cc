@@ -10,7 +10,10 @@ namespace sail::planner {
 
 absl::StatusOr<PlanOutcome> FindPlan(const ir::Problem& problem, const sim::CostModel& costs,
                                      const PlannerOptions& options) {
-  SearchScope scope{.quotas = {}, .constraints = problem.job.constraints, .objective = problem.job.objective};
+  SearchScope scope{.quotas = {},
+                    .keep = problem.job.keep,
+                    .constraints = problem.job.constraints,
+                    .objective = problem.job.objective};
   for (const ir::Pool& pool : problem.cluster.pools) scope.quotas.push_back(pool.quota);
   SAIL_ASSIGN_OR_RETURN(SearchResult result, Search(problem, costs, scope, options.work_budget));
   if (!result.best || result.best->violation > 0) {

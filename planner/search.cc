@@ -57,9 +57,10 @@ absl::StatusOr<SearchResult> SearchBackend(const ir::Problem& problem, const sim
 
 // What to search: all pools together and, when the job keeps its communicators within a region or a zone, the pools of
 // each of those alone, where every plan keeps to a region or a zone; the judge refuses what leaves a node.
-std::vector<std::vector<int>> QuotaSets(const ir::Problem& problem, const std::vector<int>& quotas) {
+std::vector<std::vector<int>> QuotaSets(const ir::Problem& problem, const ir::Keep& keep,
+                                        const std::vector<int>& quotas) {
   std::vector<std::vector<int>> sets = {quotas};
-  const ir::Reach narrowest = std::min(problem.job.keep.pipeline, problem.job.keep.data);
+  const ir::Reach narrowest = std::min(keep.pipeline, keep.data);
   if (narrowest == ir::Reach::kAny) return sets;
   std::map<int, std::vector<int>> by_place;
   for (size_t p = 0; p < quotas.size(); ++p) {
@@ -86,7 +87,7 @@ absl::StatusOr<SearchResult> Search(const ir::Problem& problem, const sim::CostM
       if (problem.cluster.gpu(ir::PoolId(static_cast<int>(p))).backend != backend) part.quotas[p] = 0;
     }
     if (std::all_of(part.quotas.begin(), part.quotas.end(), [](int quota) { return quota <= 0; })) continue;
-    for (const std::vector<int>& quotas : QuotaSets(problem, part.quotas)) {
+    for (const std::vector<int>& quotas : QuotaSets(problem, part.keep, part.quotas)) {
       part.quotas = quotas;
       absl::StatusOr<SearchResult> result = SearchBackend(problem, costs, part, work);
       if (!result.ok()) return result.status();

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 
 namespace sail {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 constexpr char kDiagnosedText[] = "errors were reported";
 constexpr char kDiagnosedPayload[] = "sail/diagnosed";
 constexpr size_t kLongestWordToCompare = 64;
+constexpr size_t kShortestPart = 3;  // of a longer name that may stand for all of it
 constexpr absl::string_view kCodePrefix = "SAIL";
 
 struct CodeInfo {
@@ -157,6 +159,11 @@ bool IsDiagnosedError(const absl::Status& status) { return status.GetPayload(kDi
 
 std::string Nearest(absl::string_view word, const std::vector<std::string>& candidates) {
   if (word.size() > kLongestWordToCompare) return "";
+  const auto goes_on = std::find_if(candidates.begin(), candidates.end(), [&](absl::string_view candidate) {
+    return word.size() >= kShortestPart && absl::ConsumePrefix(&candidate, word) && !candidate.empty() &&
+           !absl::ascii_isalnum(candidate.front());
+  });
+  if (goes_on != candidates.end()) return *goes_on;
   size_t best_distance = word.size() / 3 + 1;
   std::string best;
   for (const std::string& candidate : candidates) {
@@ -170,6 +177,12 @@ std::string Nearest(absl::string_view word, const std::vector<std::string>& cand
     }
   }
   return best;
+}
+
+std::vector<std::string> DidYouMean(absl::string_view nearest, std::string otherwise) {
+  if (!nearest.empty()) return {absl::StrCat("did you mean `", nearest, "`?")};
+  if (otherwise.empty()) return {};
+  return {std::move(otherwise)};
 }
 
 }  // namespace sail

@@ -97,7 +97,10 @@ std::string RenderJson(const std::vector<Diagnostic>& sorted, const SourceManage
 // Message, primary label, notes and helps without places, each note and help on a line of its own; no final newline.
 std::string RenderMessage(const Diagnostic& diagnostic);
 
-// The candidate nearest to `word` (edit distance at most a third of its length, ties by order), or empty.
+// The candidate nearest to `word`, or empty: one that goes on after it (`A100`, `A100_40`), else the one with the
+// smallest edit distance, at most a third of its length. Ties by order.
 std::string Nearest(absl::string_view word, const std::vector<std::string>& candidates);
+// The help line "did you mean `x`?"; when `nearest` is empty, `otherwise`, or none when that is empty, too.
+std::vector<std::string> DidYouMean(absl::string_view nearest, std::string otherwise = "");
 
 }  // namespace sail

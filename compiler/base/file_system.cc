@@ -129,6 +129,7 @@ std::string JoinPath(absl::string_view directory, absl::string_view relative) {
       parts.push_back(part);
     }
   }
+  if (parts.empty()) return absolute ? "/" : ".";
   return absl::StrCat(absolute ? "/" : "", absl::StrJoin(parts, "/"));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace sail {
@@ -16,6 +17,10 @@ std::string FourDigits(double value) {
   while (text.back() == '0') text.pop_back();
   if (text.back() == '.') text.pop_back();
   return text;
+}
+
+std::string CountText(int64_t count, absl::string_view singular) {
+  return absl::StrCat(count, " ", singular, count == 1 ? "" : "s");
 }
 
 }  // namespace sail

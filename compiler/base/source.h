@@ -52,6 +52,9 @@ class SourceManager {
  public:
   SourceId Add(std::string name, std::string text);
   const SourceFile& Get(SourceId id) const { return files_[id.index()]; }
+  absl::string_view TextOf(SourceRange range) const {
+    return Get(range.file).text().substr(range.begin, range.end - range.begin);
+  }
   int size() const { return static_cast<int>(files_.size()); }
 
  private:

@@ -1,12 +1,15 @@
 #include "compiler/driver/compilation.h"
 
-#include <memory>
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/base/check.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/driver/infeasible.h"
+#include "compiler/driver/quantity_text.h"
 #include "compiler/ir/verify_plan.h"
 #include "compiler/passes/assertions.h"
 #include "planner/planner.h"
@@ -68,6 +71,48 @@ bool Holds(const ir::Report& report) {
   return true;
 }
 
+struct Answer {
+  planner::PlanOutcome outcome;
+  ir::Report timeline;  // of the plan, if there is one
+};
+
+// The search judges by the closed form; the timeline has the last word.
+absl::StatusOr<Answer> FindAnswer(const ir::Problem& problem) {
+  Answer answer;
+  SAIL_ASSIGN_OR_RETURN(answer.outcome, planner::FindPlan(problem, *sim::MakeSailCostModel(problem), {}));
+  const auto* found = std::get_if<planner::Feasible>(&answer.outcome);
+  if (found == nullptr) return answer;
+  SAIL_ASSIGN_OR_RETURN(answer.timeline, sim::Simulate(problem, found->plan));
+  if (Holds(answer.timeline)) return answer;
+  SAIL_ASSIGN_OR_RETURN(
+      answer.outcome, planner::FindPlan(problem, *sim::MakeTimelineCostModel(problem), {.work_budget = kTimelineWork}));
+  found = std::get_if<planner::Feasible>(&answer.outcome);
+  if (found != nullptr) answer.timeline = found->report;
+  return answer;
+}
+
+// Rounds what is proposed in place of each limit, and leaves only what can be written and leads to a plan.
+absl::Status KeepTrueRelaxations(const ir::Problem& problem, planner::Infeasible& infeasible) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  for (planner::ConflictingLimit& limit : infeasible.limits) {
+    if (!std::isfinite(limit.relaxed)) continue;
+    ir::Problem relaxed = problem;
+    double memory = 1;
+    for (ir::Constraint& constraint : relaxed.job.constraints) {
+      if (constraint.name == limit.name) {
+        limit.relaxed = constraint.limit = RoundLimit(constraint.metric, limit.relaxed, constraint.at_most);
+      }
+      if (constraint.metric != ir::Metric::kPeakMemory) continue;
+      memory = relaxed.job.memory_limit = std::min(memory, constraint.limit);
+      if (constraint.limit > 1) limit.relaxed = kNone;
+    }
+    if (!std::isfinite(limit.relaxed)) continue;
+    SAIL_ASSIGN_OR_RETURN(const Answer answer, FindAnswer(relaxed));
+    if (std::holds_alternative<planner::Infeasible>(answer.outcome)) limit.relaxed = kNone;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<ast::Spec> ParseOnly(Compilation& compilation, const FileSystem& files) {
@@ -111,25 +156,17 @@ PlanCheck CheckPlan(Compilation& compilation, const CheckedSpec& spec, const Low
 
 absl::StatusOr<PlanResult> PlanJob(Compilation& compilation, const LoweredJob& job) {
   const ir::Problem& problem = job.problem;
-  SAIL_ASSIGN_OR_RETURN(planner::PlanOutcome outcome, planner::FindPlan(problem, *sim::MakeSailCostModel(problem), {}));
-  ir::Report timeline;
-  if (const auto* found = std::get_if<planner::Feasible>(&outcome)) {
-    SAIL_ASSIGN_OR_RETURN(timeline, sim::Simulate(problem, found->plan));
-    if (!Holds(timeline)) {
-      SAIL_ASSIGN_OR_RETURN(
-          outcome, planner::FindPlan(problem, *sim::MakeTimelineCostModel(problem), {.work_budget = kTimelineWork}));
-      if (const auto* kept = std::get_if<planner::Feasible>(&outcome)) timeline = kept->report;
-    }
-  }
-  if (auto* infeasible = std::get_if<planner::Infeasible>(&outcome)) {
+  SAIL_ASSIGN_OR_RETURN(Answer answer, FindAnswer(problem));
+  if (auto* infeasible = std::get_if<planner::Infeasible>(&answer.outcome)) {
+    SAIL_RETURN_IF_ERROR(KeepTrueRelaxations(problem, *infeasible));
     compilation.sink.Report(DiagnoseInfeasible(job, *infeasible));
     return PlanResult(std::move(*infeasible));
   }
-  ir::Plan plan = std::move(std::get<planner::Feasible>(outcome).plan);
-  const absl::Status verified = ir::VerifyPlan(problem, plan, timeline);
+  ir::Plan plan = std::move(std::get<planner::Feasible>(answer.outcome).plan);
+  const absl::Status verified = ir::VerifyPlan(problem, plan, answer.timeline);
   SAIL_CHECK(verified.ok()) << verified.message();
   SAIL_RETURN_IF_ERROR(Settle(compilation));
-  return PlanResult(PlannedJob{std::move(plan), std::move(timeline)});
+  return PlanResult(PlannedJob{std::move(plan), std::move(answer.timeline)});
 }
 
 }  // namespace sail::driver

@@ -16,9 +16,6 @@
 
 namespace sail::driver {
 
-// Sources are read up to this size; the parser's own, smaller limit then yields a diagnostic with a place.
-inline constexpr int64_t kMaxSourceBytes = int64_t{1} << 30;
-
 // What one source file owns while it is compiled.
 struct Compilation {
   std::string path;

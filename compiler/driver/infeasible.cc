@@ -24,40 +24,42 @@ SourceRange PlaceOf(const LoweredJob& job, const std::string& name) {
   return job.job;
 }
 
-void DescribeConstraint(const LoweredJob& job, const ir::Constraint& constraint, double best, Diagnostic& diagnostic) {
+void DescribeConstraint(const LoweredJob& job, const ir::Constraint& constraint, const planner::ConflictingLimit& found,
+                        Diagnostic& diagnostic) {
   const absl::string_view relation = constraint.at_most ? " <= " : " >= ";
   const std::string limit = MetricText(constraint.metric, constraint.limit);
-  if (!std::isfinite(best)) {
+  if (!std::isfinite(found.best)) {
     diagnostic.secondary.push_back({PlaceOf(job, constraint.name), absl::StrCat("no plan reaches ", limit)});
     return;
   }
-  diagnostic.secondary.push_back({PlaceOf(job, constraint.name),
-                                  absl::StrCat("best reachable in this conflict: ", MetricText(constraint.metric, best),
-                                               " (needs", relation, limit, ")")});
-  diagnostic.helps.push_back(
-      absl::StrCat("this removes the conflict: ", constraint.name, ": ", ir::ToString(constraint.metric), relation,
-                   MetricText(constraint.metric, best, constraint.at_most ? Round::kUp : Round::kDown),
-                   constraint.metric == ir::Metric::kPeakMemory ? " * gpu.memory" : ""));
+  const std::string best = MetricText(constraint.metric, found.best);
+  diagnostic.secondary.push_back({PlaceOf(job, constraint.name), absl::StrCat("best reachable in this conflict: ", best,
+                                                                              " (needs", relation, limit, ")")});
+  if (!std::isfinite(found.relaxed)) return;
+  diagnostic.helps.push_back(absl::StrCat("this removes the conflict: ", constraint.name, ": ",
+                                          ir::ToString(constraint.metric), relation,
+                                          MetricText(constraint.metric, found.relaxed),
+                                          constraint.metric == ir::Metric::kPeakMemory ? " * gpu.memory" : ""));
 }
 
 }  // namespace
 
 Diagnostic DiagnoseInfeasible(const LoweredJob& job, const planner::Infeasible& infeasible) {
   const std::string& name = job.problem.job.name;
-  const bool memory_alone = infeasible.limits.size() == 1 && infeasible.limits[0].name == "memory";
+  const planner::ConflictingLimit& first = infeasible.limits.front();
+  const bool memory_alone = infeasible.limits.size() == 1 && !first.is_constraint && first.name == "memory";
   const std::string count = absl::StrCat("searched ", infeasible.candidates, " plans, none feasible");
   Diagnostic diagnostic;
   diagnostic.code = memory_alone ? DiagnosticCode::kOutOfMemory : DiagnosticCode::kInfeasible;
   diagnostic.message = memory_alone ? absl::StrCat("no plan of job `", name, "` fits in the memory of its GPUs")
                                     : absl::StrCat("no plan satisfies all limits of job `", name, "`");
-  diagnostic.primary =
-      memory_alone ? Label{PlaceOf(job, "memory"), infeasible.limits[0].detail} : Label{job.objective, count};
+  diagnostic.primary = memory_alone ? Label{PlaceOf(job, "memory"), first.detail} : Label{job.objective, count};
 
   std::string conflict;
   for (const planner::ConflictingLimit& limit : infeasible.limits) {
     absl::StrAppend(&conflict, conflict.empty() ? "" : ", ", limit.name);
-    if (const ir::Constraint* constraint = FindConstraint(job.problem.job, limit.name)) {
-      DescribeConstraint(job, *constraint, limit.best, diagnostic);
+    if (limit.is_constraint) {
+      DescribeConstraint(job, *FindConstraint(job.problem.job, limit.name), limit, diagnostic);
     } else if (!memory_alone) {
       diagnostic.secondary.push_back({PlaceOf(job, limit.name), limit.detail});
     }

@@ -169,6 +169,11 @@ std::variant<Command, ExitCode> ParseCommandLine(int argc, const char* const* ar
   if (const std::optional<ExitCode> code = CheckSubcommandName(table, argc, argv)) return *code;
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs())) return ExitCode::kUsage;
 
+  for (const cl::opt<std::string>* option : {&table.job, &table.output, &table.root, &table.params}) {
+    if (option->getNumOccurrences() == 0 || !option->empty()) continue;
+    return UsageError(
+        "", absl::StrCat(option->ArgStr.size() == 1 ? "-" : "--", option->ArgStr.str(), " is given no value"));
+  }
   if (table.error_limit < 1) return UsageError("", "--error-limit must be at least 1");
   if (table.check) return MakeCheck(table);
   if (table.fmt) return MakeFmt(table);

@@ -1,49 +1,28 @@
 #include "compiler/driver/quantity_text.h"
 
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "compiler/base/number_text.h"
+#include "compiler/passes/metrics.h"
+#include "compiler/passes/unit_table.h"
 
 namespace sail::driver {
 namespace {
 
-struct MetricUnit {
-  double per_base;  // displayed = base * per_base
-  absl::string_view unit;
-};
+Unit UnitOf(ir::Metric metric) { return KnownUnit(metric == ir::Metric::kPeakMemory ? "%" : MetricUnit(metric)); }
 
-MetricUnit UnitOf(ir::Metric metric) {
-  switch (metric) {
-    case ir::Metric::kThroughput:
-      return {1, " iters/s"};
-    case ir::Metric::kIterTime:
-      return {1, " s"};
-    case ir::Metric::kSampleRate:
-      return {1, " samples/s"};
-    case ir::Metric::kTokenRate:
-      return {1, " tokens/s"};
-    case ir::Metric::kCostPerIter:
-      return {1, " USD/iter"};
-    case ir::Metric::kCostRate:
-      return {3600, " USD/h"};
-    case ir::Metric::kEgressPerIter:
-      return {1e-9, " GB/iter"};
-    case ir::Metric::kPeakMemory:
-      return {100, "%"};
-    case ir::Metric::kNodes:
-      return {1, " nodes"};
-    case ir::Metric::kGpus:
-      return {1, " GPUs"};
-  }
-  SAIL_CHECK(false) << "metric " << static_cast<int>(metric);
+std::string InUnit(const std::string& number, ir::Metric metric) {
+  if (metric == ir::Metric::kPeakMemory) return number + "%";
+  absl::string_view unit = MetricUnit(metric);
+  if (number == "1" && (unit == "nodes" || unit == "GPUs")) unit.remove_suffix(1);
+  return absl::StrCat(number, " ", unit);
 }
 
-double RoundToFourDigits(double value, Round round) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const double scale = std::pow(10, 3 - std::floor(std::log10(std::fabs(value))));
-  return (round == Round::kDown ? std::floor(value * scale) : std::ceil(value * scale)) / scale;
-}
+double Shown(ir::Metric metric, double base) { return base / UnitOf(metric).factor.ToDouble(); }
 
 }  // namespace
 
@@ -73,14 +52,24 @@ std::string BytesText(Bytes bytes) {
 
 std::string UsdText(Usd money) { return absl::StrCat(FourDigits(money.value()), " USD"); }
 
-std::string MetricText(ir::Metric metric, double base) {
-  const MetricUnit unit = UnitOf(metric);
-  return absl::StrCat(FourDigits(base * unit.per_base), unit.unit);
+std::string MetricText(ir::Metric metric, double base) { return InUnit(FourDigits(Shown(metric, base)), metric); }
+
+double RoundLimit(ir::Metric metric, double base, bool at_most) {
+  const double shown = Shown(metric, base);
+  if (shown == 0 || !std::isfinite(shown)) return base;
+  const double scale = std::pow(10, 3 - std::floor(std::log10(std::fabs(shown))));
+  return (at_most ? std::ceil(shown * scale) : std::floor(shown * scale)) / scale * UnitOf(metric).factor.ToDouble();
 }
 
-std::string MetricText(ir::Metric metric, double base, Round round) {
-  const MetricUnit unit = UnitOf(metric);
-  return absl::StrCat(FourDigits(RoundToFourDigits(base * unit.per_base, round)), unit.unit);
+std::string ExactMetricText(ir::Metric metric, double base) {
+  const Rational factor = UnitOf(metric).factor;
+  for (int digits = 4; digits <= std::numeric_limits<double>::max_digits10; ++digits) {
+    const std::string number = absl::StrFormat("%.*g", digits, Shown(metric, base));
+    const auto read = Rational::FromLiteral(number);
+    const auto value = read ? read->Multiply(factor) : std::nullopt;
+    if (value && value->ToDouble() == base) return InUnit(number, metric);
+  }
+  return MetricText(metric, base);
 }
 
 }  // namespace sail::driver

@@ -12,9 +12,10 @@ std::string SecondsText(Seconds time);                   // "4.712 s", "183.2 ms
 std::string BytesText(Bytes bytes);                      // "37.25 GiB"
 std::string UsdText(Usd money);                          // "0.1873 USD"
 std::string MetricText(ir::Metric metric, double base);  // "0.2122 iters/s", "82.44 USD/h"
-// `base` moved by less than a thousandth in the given direction to a number with four significant digits: a limit that
-// is read back from the text still holds.
-enum class Round { kDown, kUp };
-std::string MetricText(ir::Metric metric, double base, Round round);
+// `base` moved by less than a thousandth, up for a limit from above, to a number whose text is exact: a limit that is
+// read back from the text still holds.
+double RoundLimit(ir::Metric metric, double base, bool at_most);
+// The shortest text that reads back as `base` itself.
+std::string ExactMetricText(ir::Metric metric, double base);
 
 }  // namespace sail::driver

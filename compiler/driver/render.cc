@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "compiler/base/number_text.h"
 #include "compiler/driver/quantity_text.h"
 #include "compiler/driver/table.h"
 #include "compiler/ir/names.h"
@@ -108,8 +109,8 @@ std::string PipelinesSection(const ir::Problem& problem, const ir::Plan& plan, c
     const int64_t samples = shape.samples() * static_cast<int64_t>(group.size());
     absl::StrAppend(&text, "  ", PipelinesText(group), ": ", shape.micro_batches,
                     shape.micro_batches == 1 ? " micro-batch of " : " micro-batches of ", shape.micro_batch,
-                    group.size() == 1 ? "" : " each", ", ", samples, " of ", problem.job.global_batch, " samples\n",
-                    StageTable(problem, plan, report, group));
+                    group.size() == 1 ? "" : " each", ", ", samples, " of ",
+                    CountText(problem.job.global_batch, "sample"), "\n", StageTable(problem, plan, report, group));
   }
   return text;
 }
@@ -131,8 +132,9 @@ std::string ForecastSection(const ir::Problem& problem, const ir::Report& report
                       MetricText(ir::Metric::kTokenRate, report.tokens_per_second), "\n", "  cost        ",
                       MetricText(ir::Metric::kCostPerIter, report.cost_per_iteration.value()), ", ",
                       MetricText(ir::Metric::kCostRate, ir::Value(report, ir::Metric::kCostRate)), " for nodes\n",
-                      "  training    ", problem.job.steps, " iterations: ", SecondsText(training), ", ", UsdText(money),
-                      "\n", "  nodes       ", PoolsText(problem, report), " (", report.gpus, " GPUs)\n");
+                      "  training    ", CountText(problem.job.steps, "iteration"), ": ", SecondsText(training), ", ",
+                      UsdText(money), "\n", "  nodes       ", PoolsText(problem, report), " (",
+                      CountText(report.gpus, "GPU"), ")\n");
 }
 
 std::string LimitsSection(const ir::Problem& problem, const ir::Report& report) {
@@ -204,7 +206,7 @@ std::string MoneySection(const ir::Problem& problem, const ir::Report& report) {
   Table table("<><", {"money of an iteration", "USD/iter", "for"});
   for (const ir::PoolCost& pool : report.pools) {
     table.Add({absl::StrCat("pool ", problem.cluster.pool(pool.pool).name), UsdText(pool.per_iteration),
-               absl::StrCat(pool.nodes, pool.nodes == 1 ? " node" : " nodes")});
+               CountText(pool.nodes, "node")});
   }
   for (const ir::LinkTraffic& link : report.traffic) {
     table.Add({absl::StrCat(problem.cluster.zones[link.from.index()].name, " -> ",

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "compiler/base/sha256.h"
 #include "compiler/driver/quantity_text.h"
+#include "compiler/frontend/keywords.h"
 #include "compiler/ir/names.h"
 #include "compiler/passes/analysis.h"
 
@@ -72,10 +73,14 @@ std::vector<TopBlock> Reached(const Analysis& analysis) {
   return top;
 }
 
-bool IsIdentifier(absl::string_view text) {
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+bool IsInWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+bool IsIdentifier(const std::string& text) {
+  static const std::vector<std::string> kReserved = ReservedWords(), kSoft = SoftWords();
   return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-         std::all_of(text.begin(), text.end(), is_word);
+         std::all_of(text.begin(), text.end(), IsInWord) &&
+         !std::binary_search(kReserved.begin(), kReserved.end(), text) &&
+         !std::binary_search(kSoft.begin(), kSoft.end(), text);
 }
 
 std::string Quoted(const std::string& text) { return FormatValue(Value{TextValue{text}, {}}); }
@@ -86,6 +91,7 @@ class Resolver {
   Resolver(const CheckedSpec& spec, const SourceManager& sources)
       : spec_(spec), sources_(sources), top_(Reached(*spec.analysis)) {
     for (const TopBlock& top : top_) names_[top.block] = top.name;
+    for (const TopBlock& top : top_) AddAliases(*top.block);
   }
 
   std::string Text(bool why) {
@@ -106,14 +112,25 @@ class Resolver {
   }
 
  private:
+  // What is referred to needs a name that can be written: `machine "a2-8g" as a2_8g`.
+  void AddAliases(const CheckedBlock& block) {
+    for (const auto& [name, attribute] : block.attributes) {
+      const auto* referred = attribute.value ? attribute.value->As<BlockValue>() : nullptr;
+      if (referred == nullptr || IsIdentifier(NameOf(*referred->block))) continue;
+      std::string alias = absl::StrCat("_", NameOf(*referred->block));
+      std::replace_if(
+          alias.begin(), alias.end(), [](char c) { return !IsInWord(c); }, '_');
+      const auto [it, is_new] = aliases_.emplace(referred->block, alias);
+      while (is_new && !taken_.insert(it->second).second) it->second += '_';
+    }
+    for (const auto& child : block.children) AddAliases(*child);
+  }
+
   std::string Place(SourceRange range) const {
     if (!range.valid()) return "";
     const SourceFile& file = sources_.Get(range.file);
     const LineColumn at = file.Locate(range.begin);
     return absl::StrCat(file.name(), ":", at.line, ":", at.column);
-  }
-  std::string TextOf(SourceRange range) const {
-    return std::string(sources_.Get(range.file).text().substr(range.begin, range.end - range.begin));
   }
 
   const std::string& NameOf(const CheckedBlock& block) const {
@@ -122,13 +139,28 @@ class Resolver {
   }
 
   // A value as the attribute would be written: words of enumerations are no strings, references are names.
-  std::string Written(const CheckedAttribute& attribute) const {
+  std::string Written(const CheckedBlock& block, const CheckedAttribute& attribute) const {
     const Value& value = *attribute.value;
-    if (const auto* referred = value.As<BlockValue>()) return NameOf(*referred->block);
+    if (const auto* referred = value.As<BlockValue>()) {
+      const auto alias = aliases_.find(referred->block);
+      return alias == aliases_.end() ? NameOf(*referred->block) : alias->second;
+    }
+    if (IsPricePerGpu(value)) return absl::StrCat(FormatValue(value), " * ", GpusPerNode(block));
     if (EnumWords(*attribute.schema).empty()) return FormatValue(value);
     if (const auto* word = value.As<TextValue>()) return word->text;
     const auto element = [](std::string* out, const Value& word) { *out += word.As<TextValue>()->text; };
     return absl::StrCat("[", absl::StrJoin(value.As<ListValue>()->elements, ", ", element), "]");
+  }
+
+  static bool IsPricePerGpu(const Value& value) {
+    const auto* amount = value.As<Amount>();
+    return amount != nullptr && amount->dimension == KnownUnit("USD/GPU/h").dimension;
+  }
+  // Of the machine whose price, or pool's price, `block` holds.
+  static std::string GpusPerNode(const CheckedBlock& block) {
+    const CheckedBlock* priced = absl::string_view(block.kind->name) == "price" ? block.parent : &block;
+    const CheckedBlock* machine = absl::string_view(priced->kind->name) == "pool" ? priced->Follow("machine") : priced;
+    return FormatValue(machine->Get("gpus_per_node"));
   }
 
   // "override of std/gcp@2026.11:88:5 (`40 GiB`), job.sail:17:22"
@@ -136,22 +168,24 @@ class Resolver {
     if (attribute.origin == Origin::kDefault || attribute.expr == nullptr) return "default";
     std::string why = Place(attribute.expr->range);
     if (const auto* name = std::get_if<ast::NameExpr>(&attribute.expr->node); name != nullptr) {
-      const Binding* binding = attribute.scope->Find(name->name.text).binding;
+      const auto [binding, owner] = attribute.scope->Find(name->name.text);
       if (binding != nullptr && binding->param != nullptr) {
-        absl::StrAppend(&why, ", param ", name->name.text, " ", Given(*binding));
+        absl::StrAppend(&why, ", param ", name->name.text, " ", Given(*binding, *owner));
       } else if (binding != nullptr && binding->let != nullptr) {
         absl::StrAppend(&why, ", let ", name->name.text, " ", Place(binding->range));
       }
     }
     if (attribute.origin == Origin::kInherited) return absl::StrCat("inherited, ", why);
     if (attribute.origin == Origin::kOverride) {
-      return absl::StrCat("override of ", Place(attribute.overridden), " (", TextOf(attribute.overridden), "), ", why);
+      return absl::StrCat("override of ", Place(attribute.overridden), " (", sources_.TextOf(attribute.overridden),
+                          "), ", why);
     }
     return why;
   }
 
   // Where a param has its value from.
-  std::string Given(const Binding& param) const {
+  std::string Given(const Binding& param, const Scope& owner) const {
+    if (owner.module != &spec_.analysis->modules.main()) return Place(param.range);
     for (auto it = spec_.analysis->definitions.rbegin(); it != spec_.analysis->definitions.rend(); ++it) {
       if (it->target.parts.front().text == param.param->name.text) return Place(it->value.range);
     }
@@ -161,7 +195,9 @@ class Resolver {
   std::string Header(const CheckedBlock& block) const {
     if (block.link == nullptr) {
       const bool is_named = block.kind->label == LabelRule::kRequired;
-      return absl::StrCat(block.kind->name, is_named ? absl::StrCat(" ", Label(NameOf(block))) : "");
+      const auto alias = aliases_.find(&block);
+      return absl::StrCat(block.kind->name, is_named ? absl::StrCat(" ", Label(NameOf(block))) : "",
+                          alias == aliases_.end() ? "" : " as " + alias->second);
     }
     const auto end = [](const std::vector<std::string>& parts) {
       const auto quoted = [](std::string* out, const std::string& part) { *out += Quoted(part); };
@@ -183,7 +219,7 @@ class Resolver {
     std::vector<std::pair<std::string, std::string>> lines;
     const auto attributes = InOrder(block);
     for (const auto& [name, attribute] : attributes) {
-      lines.emplace_back(Label(name), Written(*attribute));
+      lines.emplace_back(Label(name), Written(block, *attribute));
       widest_name = std::max(widest_name, lines.back().first.size());
       widest_value = std::max(widest_value, lines.back().second.size());
     }
@@ -210,7 +246,7 @@ class Resolver {
 
   static std::string Limit(const ir::Constraint& constraint) {
     return absl::StrCat(constraint.name, ": ", ir::ToString(constraint.metric),
-                        constraint.at_most ? " <= " : " >= ", MetricText(constraint.metric, constraint.limit),
+                        constraint.at_most ? " <= " : " >= ", ExactMetricText(constraint.metric, constraint.limit),
                         constraint.metric == ir::Metric::kPeakMemory ? " * gpu.memory" : "");
   }
 
@@ -234,7 +270,7 @@ class Resolver {
     Json attributes = Json::object(), children = Json::array();
     for (const auto& [name, attribute] : InOrder(block)) {
       static constexpr const char* kOrigins[] = {"written", "default", "inherited", "override"};
-      Json entry = {{"value", Written(*attribute)}, {"origin", kOrigins[static_cast<int>(attribute->origin)]}};
+      Json entry = {{"value", Written(block, *attribute)}, {"origin", kOrigins[static_cast<int>(attribute->origin)]}};
       if (attribute->expr != nullptr) entry["at"] = Place(attribute->expr->range);
       if (attribute->overridden.valid()) entry["overrides"] = Place(attribute->overridden);
       attributes[name] = std::move(entry);
@@ -257,7 +293,8 @@ class Resolver {
   const CheckedSpec& spec_;
   const SourceManager& sources_;
   std::vector<TopBlock> top_;
-  std::map<const CheckedBlock*, std::string> names_;
+  std::map<const CheckedBlock*, std::string> names_, aliases_;
+  std::set<std::string> taken_;  // aliases
   bool why_ = false;
 };
 

@@ -2,6 +2,7 @@
 // learn goes into their own tables. Every node carries the range it was read from.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <variant>
@@ -117,6 +118,29 @@ struct Field {
   Identifier key;
   Expr value;
 };
+
+// Whether `holds` for `expr` or a part of it.
+template <class Predicate>
+bool AnyPart(const Expr& expr, const Predicate& holds) {
+  if (holds(expr)) return true;
+  const auto any = [&](const std::vector<Expr>& parts) {
+    return std::any_of(parts.begin(), parts.end(), [&](const Expr& part) { return AnyPart(part, holds); });
+  };
+  if (const auto* text = std::get_if<TemplateExpr>(&expr.node)) return any(text->values);
+  if (const auto* member = std::get_if<MemberExpr>(&expr.node)) return any(member->base);
+  if (const auto* index = std::get_if<IndexExpr>(&expr.node)) return any(index->operands);
+  if (const auto* list = std::get_if<ListExpr>(&expr.node)) return any(list->elements);
+  if (const auto* choice = std::get_if<ConditionalExpr>(&expr.node)) return any(choice->operands);
+  if (const auto* loop = std::get_if<ComprehensionExpr>(&expr.node)) return any(loop->operands);
+  if (const auto* unary = std::get_if<UnaryExpr>(&expr.node)) return any(unary->operand);
+  if (const auto* binary = std::get_if<BinaryExpr>(&expr.node)) return any(binary->operands);
+  const auto any_value = [&](const auto& parts) {
+    return std::any_of(parts.begin(), parts.end(), [&](const auto& part) { return AnyPart(part.value, holds); });
+  };
+  if (const auto* call = std::get_if<CallExpr>(&expr.node)) return any_value(call->arguments);
+  if (const auto* record = std::get_if<RecordExpr>(&expr.node)) return any_value(record->fields);
+  return false;
+}
 
 // List<String>, Map<nodes>, Ref<pool>, iters/s, Duration?
 struct TypeRef {

@@ -4,9 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+
 namespace sail {
 
 std::vector<std::string> ReservedWords();  // never names; sorted
 std::vector<std::string> SoftWords();      // names, except where a statement gives them a meaning; sorted
 
+namespace frontend {
+
+// The type of the token `text`, that of a name for what is no word of the language.
+int TypeOfWord(absl::string_view text);
+
+}  // namespace frontend
 }  // namespace sail

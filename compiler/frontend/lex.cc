@@ -10,6 +10,7 @@
 #include "antlr4-runtime.h"
 #include "compiler/base/display_width.h"
 #include "compiler/frontend/classify.h"
+#include "compiler/frontend/keywords.h"
 #include "compiler/frontend/string_literal.h"
 
 namespace sail::frontend {
@@ -127,6 +128,7 @@ class Lexing {
         if (token.begin >= part.end) break;
         token = {.type = kUnclosedText, .begin = token.begin, .end = part.end};  // from `"""` on
       }
+      if (token.type == SailLexer::IDENT) token.type = TypeOfWord(TextOf(token, file_));
       token.kind = KindOf(token.type);
       if (count == limits_.max_tokens) return ReportTooManyTokens(token);
       Place(token);

@@ -12,6 +12,9 @@
 
 namespace sail {
 
+// Sources are read up to this size; the smaller limit below then yields a diagnostic with a place.
+inline constexpr int64_t kMaxSourceBytes = int64_t{1} << 30;
+
 struct ParseLimits {
   int64_t max_bytes = 8 << 20;     // larger files are SAIL0119, before lexing
   int64_t max_tokens = 1'000'000;  // words; bounds memory

@@ -126,6 +126,19 @@ bool AfterComparison(const std::vector<Token>& tokens, size_t index) {
   return false;
 }
 
+// `assert a, b`, at the comma or after it.
+bool AfterAssertion(const std::vector<Token>& tokens, size_t index) {
+  size_t comma = index;
+  while (comma > 0 && index - comma < 2 && tokens[comma].type != SailParser::COMMA) --comma;
+  if (tokens[comma].type != SailParser::COMMA) return false;
+  size_t first = comma;
+  int depth = 0;
+  for (; first > 0 && !tokens[first].starts_line; --first) {
+    depth += tokens[first].kind == TokenKind::kOpen ? 1 : tokens[first].kind == TokenKind::kClose ? -1 : 0;
+  }
+  return depth == 0 && (tokens[first].type == SailParser::ASSERT || tokens[first].type == SailParser::WARN);
+}
+
 Diagnostic Syntax(const Token& at, SourceId id, std::string message, std::vector<std::string> helps = {}) {
   return {.code = DiagnosticCode::kSyntax,
           .message = std::move(message),
@@ -171,6 +184,9 @@ Diagnostic SpecialCase(const std::vector<Token>& tokens, size_t index, const Int
   const bool slashes =
       token.type == SailParser::SLASH && ((previous.type == SailParser::SLASH && Touches(previous, token)) ||
                                           (next.type == SailParser::SLASH && Touches(token, next)));
+  if (AfterAssertion(tokens, index)) {
+    return Syntax(token, id, "the text of an assertion is a string", {"write `assert CONDITION, \"… ${value} …\"`"});
+  }
   if (slashes) return Syntax(token, id, "`//` is not a comment", {"comments begin with `#`"});
   if (token.type == SailParser::GE && Contains(expected, SailParser::GT) && !Contains(expected, SailParser::GE)) {
     return Syntax(token, id, "expected `>`, found `>=`", {"write a blank between `>` and `=`"});

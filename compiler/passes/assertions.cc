@@ -1,6 +1,6 @@
 #include "compiler/passes/assertions.h"
 
-#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,35 +10,11 @@ namespace {
 
 constexpr char kPlan[] = "plan";
 
-// Calls `visit` with each direct part of `expr`.
-template <class Visit>
-void ForEachPart(const ast::Expr& expr, Visit visit) {
-  const auto all = [&](const std::vector<ast::Expr>& parts) {
-    for (const ast::Expr& part : parts) visit(part);
-  };
-  if (const auto* text = std::get_if<ast::TemplateExpr>(&expr.node)) all(text->values);
-  if (const auto* member = std::get_if<ast::MemberExpr>(&expr.node)) all(member->base);
-  if (const auto* index = std::get_if<ast::IndexExpr>(&expr.node)) all(index->operands);
-  if (const auto* call = std::get_if<ast::CallExpr>(&expr.node)) {
-    for (const ast::Argument& argument : call->arguments) visit(argument.value);
-  }
-  if (const auto* list = std::get_if<ast::ListExpr>(&expr.node)) all(list->elements);
-  if (const auto* record = std::get_if<ast::RecordExpr>(&expr.node)) {
-    for (const ast::Field& field : record->fields) visit(field.value);
-  }
-  if (const auto* choice = std::get_if<ast::ConditionalExpr>(&expr.node)) all(choice->operands);
-  if (const auto* loop = std::get_if<ast::ComprehensionExpr>(&expr.node)) all(loop->operands);
-  if (const auto* unary = std::get_if<ast::UnaryExpr>(&expr.node)) all(unary->operand);
-  if (const auto* binary = std::get_if<ast::BinaryExpr>(&expr.node)) all(binary->operands);
-}
-
 bool MentionsPlan(const ast::Expr& expr, Scope& scope) {
-  if (const auto* name = std::get_if<ast::NameExpr>(&expr.node)) {
-    return name->name.text == kPlan && scope.Find(kPlan).binding == nullptr;
-  }
-  bool mentions = false;
-  ForEachPart(expr, [&](const ast::Expr& part) { mentions = mentions || MentionsPlan(part, scope); });
-  return mentions;
+  return ast::AnyPart(expr, [&](const ast::Expr& part) {
+    const auto* name = std::get_if<ast::NameExpr>(&part.node);
+    return name != nullptr && name->name.text == kPlan && scope.Find(kPlan).binding == nullptr;
+  });
 }
 
 class AssertionChecker {
@@ -67,16 +43,12 @@ class AssertionChecker {
   }
 
  private:
-  std::string TextOf(SourceRange range) const {
-    return std::string(sources_.Get(range.file).text().substr(range.begin, range.end - range.begin));
-  }
-
   std::string Message(const ast::Assert& assertion, Scope& scope) {
     if (assertion.message) {
       const auto value = evaluator_.Evaluate(*assertion.message, scope);
       if (const auto* text = value ? value->As<TextValue>() : nullptr) return text->text;
     }
-    return absl::StrCat("`", TextOf(assertion.condition.range), "` does not hold");
+    return absl::StrCat("`", sources_.TextOf(assertion.condition.range), "` does not hold");
   }
 
   // The values of the sides of every comparison that took part, except literals.
@@ -103,7 +75,7 @@ class AssertionChecker {
                             std::holds_alternative<ast::BoolExpr>(expr.node);
     if (is_literal) return;
     const auto value = evaluator_.Evaluate(expr, scope);
-    if (value) notes.push_back(absl::StrCat("`", TextOf(expr.range), "` is ", FormatValue(*value)));
+    if (value) notes.push_back(absl::StrCat("`", sources_.TextOf(expr.range), "` is ", FormatValue(*value)));
   }
 
   Evaluator& evaluator_;

@@ -377,13 +377,10 @@ std::optional<Value> Evaluator::EvaluateCall(const ast::CallExpr& call, SourceRa
   if (function == table.end()) {
     std::vector<std::string> names;
     for (const Builtins::Function& entry : table) names.push_back(entry.name);
-    const std::string nearest = Nearest(called, names);
     return Fail(
         DiagnosticCode::kUndefinedName, call.callee.front().range,
         name != nullptr ? absl::StrCat("there is no function `", called, "`") : "only built-in functions can be called",
-        "",
-        {nearest.empty() ? absl::StrCat("there are ", absl::StrJoin(names, ", "))
-                         : absl::StrCat("did you mean `", nearest, "`?")});
+        "", DidYouMean(Nearest(called, names), "there are " + absl::StrJoin(names, ", ")));
   }
   const int count = static_cast<int>(call.arguments.size());
   if (count < function->fewest || (function->most >= 0 && count > function->most)) {

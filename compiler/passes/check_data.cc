@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/base/number_text.h"
 #include "compiler/passes/lower_job.h"
 #include "compiler/passes/pipeline.h"
 
@@ -71,8 +72,8 @@ void CheckData(const CheckedBlock& block, const ir::Job& job, const ir::Model& m
     total += static_cast<int64_t>(contents->size());
   }
   if (total < model.seq_len + 1) {
-    report(data.RangeOf("text"), absl::StrCat("the text has ", total, " bytes but one sample of `", model.name,
-                                              "` needs ", model.seq_len + 1));
+    report(data.RangeOf("text"), absl::StrCat("the text has ", CountText(total, "byte"), " but one sample of `",
+                                              model.name, "` needs ", model.seq_len + 1));
   }
 }
 

@@ -202,14 +202,11 @@ class Converter {
     const std::vector<std::string> words = EnumWords(schema_);
     const auto* word = value.As<TextValue>();
     if (word != nullptr && std::find(words.begin(), words.end(), word->text) != words.end()) return value;
-    const std::string nearest = word != nullptr ? Nearest(word->text, words) : "";
     const std::string choice = absl::StrCat(words.size() == 1 ? "" : "one of ", absl::StrJoin(words, ", "));
     return Fail(DiagnosticCode::kEnumValue, value.range,
                 word != nullptr ? absl::StrCat(schema_.name, " `", word->text, "` is not ", choice)
                                 : absl::StrCat("`", schema_.name, "` expects ", choice),
-                "",
-                nearest.empty() ? std::vector<std::string>{}
-                                : std::vector<std::string>{absl::StrCat("did you mean `", nearest, "`?")});
+                "", DidYouMean(word != nullptr ? Nearest(word->text, words) : ""));
   }
 
   // One word or several become a list without repetitions.

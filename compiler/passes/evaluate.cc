@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "compiler/base/check.h"
 #include "compiler/passes/schema.h"
 
 namespace sail {
@@ -147,8 +146,7 @@ std::optional<Value> Evaluator::EvaluateName(const ast::Identifier& name, Scope&
   if (nearest.empty())
     return Fail(DiagnosticCode::kUndefinedName, name.range, absl::StrCat("`", name.text, "` is not defined"));
   sink_.Report(DiagnosticCode::kUndefinedName, name.range, absl::StrCat("`", name.text, "` is not defined"),
-               {absl::StrCat("did you mean `", nearest, "`?")},
-               {{scope.Find(nearest).binding->range, "declared here"}});
+               DidYouMean(nearest), {{scope.Find(nearest).binding->range, "declared here"}});
   return std::nullopt;
 }
 

@@ -22,13 +22,8 @@ std::string ListOf(const std::vector<std::string>& names) {
 std::nullopt_t Evaluator::NoMember(const ast::Identifier& member, std::string message,
                                    const std::vector<std::string>& names, DiagnosticCode code) {
   const std::string nearest = Nearest(member.text, names);
-  std::vector<std::string> helps;
-  if (!nearest.empty() && nearest != member.text) {
-    helps.push_back(absl::StrCat("did you mean `", nearest, "`?"));
-  } else if (!names.empty()) {
-    helps.push_back(absl::StrCat("it has ", ListOf(names)));
-  }
-  return Fail(code, member.range, std::move(message), "", std::move(helps));
+  return Fail(code, member.range, std::move(message), "",
+              DidYouMean(nearest != member.text ? nearest : "", names.empty() ? "" : "it has " + ListOf(names)));
 }
 
 std::optional<Value> Evaluator::EvaluateMember(const ast::MemberExpr& member, SourceRange range, Scope& scope) {

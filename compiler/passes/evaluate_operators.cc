@@ -164,9 +164,14 @@ std::optional<Value> Evaluator::Contains(const ast::BinaryExpr& binary, const Va
 
 std::nullopt_t Evaluator::OperandMismatch(const ast::BinaryExpr& binary, const Value& left, const Value& right,
                                           absl::string_view what) {
+  std::vector<std::string> helps;
+  if (binary.op == ast::BinaryOperator::kAdd && (left.As<TextValue>() != nullptr || right.As<TextValue>() != nullptr)) {
+    helps.push_back("texts are joined inside a string: `\"${a}${b}\"`");
+  }
   return Fail(
       DiagnosticCode::kTypeMismatch, binary.op_range,
-      absl::StrCat("`", Symbol(binary.op), "` ", what, ", found ", DescribeValue(left), " and ", DescribeValue(right)));
+      absl::StrCat("`", Symbol(binary.op), "` ", what, ", found ", DescribeValue(left), " and ", DescribeValue(right)),
+      "", std::move(helps));
 }
 
 std::optional<Value> Evaluator::Arithmetic(const ast::BinaryExpr& binary, const Amount& left, const Amount& right,
@@ -205,7 +210,14 @@ std::optional<Value> Evaluator::Arithmetic(const ast::BinaryExpr& binary, const 
   if (!dimension.is_number() && left.dimension.is_number() && binary.op == Op::kMultiply) {
     return Of({*value, dimension, right.unit, right.unit_factor}, range);
   }
-  return Of(MakeAmount(*value, dimension), range);
+  Amount number = MakeAmount(*value, dimension);
+  // `a / b * 100%` is meant as a percentage.
+  const Amount* percent = left.unit == "%" ? &left : right.unit == "%" ? &right : nullptr;
+  if (binary.op == Op::kMultiply && dimension.is_number() && percent != nullptr && percent->value == Rational(1)) {
+    number.unit = percent->unit;
+    number.unit_factor = percent->unit_factor;
+  }
+  return Of(std::move(number), range);
 }
 
 std::optional<Value> Evaluator::Compare(const ast::BinaryExpr& binary, const Value& left, const Value& right,

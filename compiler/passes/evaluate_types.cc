@@ -119,6 +119,14 @@ bool Evaluator::ConformAmount(const ast::TypeRef& type, const ast::Identifier& n
          absl::StrCat("`", name.text, "` expects ", Describe(unit.dimension), ", found ", Describe(amount->dimension)));
     return false;
   }
+  if (type.name == "Percent" && amount->unit != "%" && Rational(1) < amount->value) {
+    const std::string number = amount->value.ToString();
+    Fail(DiagnosticCode::kBareNumber, value.range, absl::StrCat("`", name.text, "` is a Percent and needs a `%`"),
+         "a plain number",
+         {absl::StrCat("write `", number, "%`, or `", FormatIn(amount->value, "%"), "` for ", number,
+                       " times as much")});
+    return false;
+  }
   if (type.name == "Int" && !amount->value.is_integer()) return mismatch("a whole number");
   if (is_unit) {
     amount->unit = spelling;
@@ -153,10 +161,10 @@ bool Evaluator::WhereHolds(const ast::Param& param, const Value& value, SourceRa
   const auto holds = EvaluateTruth(*param.where, owner, "`where`");
   if (!holds || *holds) return holds.value_or(false);
   const SourceRange& where = param.where->range;
-  const absl::string_view condition = sources_.Get(where.file).text().substr(where.begin, where.end - where.begin);
-  sink_.Report(DiagnosticCode::kWhereViolated, given,
-               absl::StrCat("`", param.name.text, "` must satisfy `", condition, "`, got ", FormatValue(value)), {},
-               {{where, "demanded here"}});
+  sink_.Report(
+      DiagnosticCode::kWhereViolated, given,
+      absl::StrCat("`", param.name.text, "` must satisfy `", sources_.TextOf(where), "`, got ", FormatValue(value)), {},
+      {{where, "demanded here"}});
   return false;
 }
 
@@ -170,12 +178,10 @@ void CheckDefinitions(const Module& main, const std::vector<Definition>& definit
     for (const ast::Identifier& part : definition.target.parts)
       absl::StrAppend(&name, name.empty() ? "" : ".", part.text);
     if (std::find(params.begin(), params.end(), name) != params.end()) continue;
-    const std::string nearest = Nearest(name, params);
     sink.Report(DiagnosticCode::kUndefinedName, definition.target.range,
                 absl::StrCat("`", main.name, "` has no param `", name, "`"),
-                {!nearest.empty() ? absl::StrCat("did you mean `", nearest, "`?")
-                 : params.empty() ? "it declares no params"
-                                  : absl::StrCat("it has ", absl::StrJoin(params, ", "))});
+                DidYouMean(Nearest(name, params),
+                           params.empty() ? "it declares no params" : "it has " + absl::StrJoin(params, ", ")));
   }
 }
 

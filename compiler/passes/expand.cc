@@ -14,16 +14,10 @@ namespace {
 constexpr int64_t kBlockCharge = 10;  // a block weighs about as much as ten values
 
 bool Mentions(const ast::Expr& expr, const std::string& name) {
-  if (const auto* word = std::get_if<ast::NameExpr>(&expr.node)) return word->name.text == name;
-  const auto any = [&](const std::vector<ast::Expr>& parts) {
-    return std::any_of(parts.begin(), parts.end(), [&](const ast::Expr& part) { return Mentions(part, name); });
-  };
-  if (const auto* text = std::get_if<ast::TemplateExpr>(&expr.node)) return any(text->values);
-  if (const auto* member = std::get_if<ast::MemberExpr>(&expr.node)) return any(member->base);
-  if (const auto* index = std::get_if<ast::IndexExpr>(&expr.node)) return any(index->operands);
-  if (const auto* binary = std::get_if<ast::BinaryExpr>(&expr.node)) return any(binary->operands);
-  if (const auto* unary = std::get_if<ast::UnaryExpr>(&expr.node)) return any(unary->operand);
-  return false;
+  return ast::AnyPart(expr, [&](const ast::Expr& part) {
+    const auto* word = std::get_if<ast::NameExpr>(&part.node);
+    return word != nullptr && word->name.text == name;
+  });
 }
 
 // What a label in a loop keeps of the one written: nothing when that was the variable itself.
@@ -33,11 +27,6 @@ std::string Prefix(const ast::Block& block, const std::string& variable) {
 }
 
 }  // namespace
-
-std::vector<std::string> DidYouMean(const std::string& nearest) {
-  if (nearest.empty()) return {};
-  return {absl::StrCat("did you mean `", nearest, "`?")};
-}
 
 CheckedBlocks Expander::Expand() {
   CheckedBlocks blocks;
@@ -120,6 +109,7 @@ void Expander::Build(const ast::Block& block, CheckedBlock* parent, Scope& scope
   }
   const SourceRange label_range = block.label ? block.label->range : block.header;
   CheckedBlock* checked = nullptr;
+  if (parent != nullptr && IsOpenedElsewhere(*kind, *label, *parent, block.header)) return;
   if (parent != nullptr) {
     checked = Child(*parent, *kind, *label, block.header, label_range);
     if (checked == nullptr) return;
@@ -139,6 +129,27 @@ void Expander::Build(const ast::Block& block, CheckedBlock* parent, Scope& scope
   if (has_base) FillBody(checked, block.body.front(), evaluator_.NewScope(&scope), nullptr);
   if (!has_base || sink_.reports() != reports) checked->is_sound = false;
   built.block = checked;
+}
+
+// A pool of the base is opened again where it stands, for its name is that of one pool in all zones.
+bool Expander::IsOpenedElsewhere(const KindSchema& kind, const std::string& label, const CheckedBlock& parent,
+                                 SourceRange header) {
+  if (absl::string_view(kind.name) != "pool") return false;
+  const CheckedBlock* resources = &parent;
+  while (resources->parent != nullptr) resources = resources->parent;
+  for (const CheckedBlock* pool : resources->Below("pool")) {
+    if (pool->label != label || !pool->is_inherited || pool->parent == &parent) continue;
+    std::string opened = absl::StrCat("pool ", label, " { … }");
+    for (const CheckedBlock* place = pool->parent; place != resources; place = place->parent) {
+      opened = absl::StrCat(place->kind->name, " \"", place->label, "\" { ", opened, " }");
+    }
+    sink_.Report(DiagnosticCode::kDuplicateLabel, header,
+                 absl::StrCat("pool `", label, "` of the base stands in ", NameOf(*pool->parent)),
+                 {absl::StrCat("open it there, `", opened, "`, or remove it first")},
+                 {{pool->header, "first declared here"}}, "declared again here");
+    return true;
+  }
+  return false;
 }
 
 const KindSchema* Expander::AllowedKind(const ast::Block& block, absl::string_view parent) {

@@ -69,8 +69,9 @@ class Expander : public BlockSource {
   CheckedBlock* CopyOfReferred(CheckedBlock& block, const ast::Identifier& attribute);
   void Set(CheckedBlock& block, const ast::Assignment& assignment, Scope& scope);
   void UnknownAttribute(CheckedBlock& block, const ast::Identifier& name);
-  std::string TextOf(SourceRange range) const;
 
+  bool IsOpenedElsewhere(const KindSchema& kind, const std::string& label, const CheckedBlock& parent,
+                         SourceRange header);
   void Misplaced(SourceRange range, std::string message) {
     sink_.Report(DiagnosticCode::kMisplacedStatement, range, std::move(message));
   }
@@ -85,8 +86,5 @@ class Expander : public BlockSource {
   std::vector<std::pair<const ast::Assert*, Scope*>> top_asserts_;  // of loops at the top level
   std::vector<std::unique_ptr<CheckedBlock>> removed_;              // values may still point to them
 };
-
-// "did you mean `x`?", or nothing when `nearest` is empty.
-std::vector<std::string> DidYouMean(const std::string& nearest);
 
 }  // namespace sail

@@ -6,10 +6,6 @@
 
 namespace sail {
 
-std::string Expander::TextOf(SourceRange range) const {
-  return std::string(sources_.Get(range.file).text().substr(range.begin, range.end - range.begin));
-}
-
 void Expander::UnknownAttribute(CheckedBlock& block, const ast::Identifier& name) {
   const std::string nearest = Nearest(name.text, AttributeNames(block.kind->name));
   block.excused.insert(nearest);
@@ -126,9 +122,7 @@ void Expander::Set(CheckedBlock& block, const ast::Assignment& assignment, Scope
     if (block.base != nullptr) secondary.push_back({block.base->header, "the base"});
     sink_.Report(DiagnosticCode::kNeedlessOverride, *assignment.override_word,
                  absl::StrCat("no `", name.text, "` is inherited here, so there is nothing to override"),
-                 Nearest(name.text, inherited).empty() ? std::vector<std::string>{"drop the word `override`"}
-                                                       : DidYouMean(Nearest(name.text, inherited)),
-                 std::move(secondary));
+                 DidYouMean(Nearest(name.text, inherited), "drop the word `override`"), std::move(secondary));
     return;
   }
   if (found->second.origin != Origin::kInherited) {
@@ -141,10 +135,11 @@ void Expander::Set(CheckedBlock& block, const ast::Assignment& assignment, Scope
   if (!assignment.override_word) {
     sink_.Report(DiagnosticCode::kMissingOverride, assignment.target.range,
                  absl::StrCat("`", name.text, "` is already set in the base"),
-                 {absl::StrCat("write `override ", TextOf(assignment.range), "`")}, {{inherited, "inherited value"}},
-                 absl::StrCat("changes `", TextOf(inherited), "`"));
+                 {absl::StrCat("write `override ", sources_.TextOf(assignment.range), "`")},
+                 {{inherited, "inherited value"}}, absl::StrCat("changes `", sources_.TextOf(inherited), "`"));
     return;
   }
+  if (auto copy = block.copies.extract(name.text)) removed_.push_back(std::move(copy.mapped()));  // of what it was
   attribute.origin = Origin::kOverride;
   attribute.overridden = inherited;
   found->second = std::move(attribute);

@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "compiler/base/number_text.h"
 #include "compiler/passes/lint_catalogue.h"
 
 namespace sail {
@@ -56,14 +57,14 @@ class MachineLint {
   void CompareShape(const CheckedBlock& machine, const CheckedBlock& known) {
     const int64_t gpus = machine.GetInt("gpus_per_node"), known_gpus = known.GetInt("gpus_per_node");
     if (gpus == known_gpus) return;
-    Diagnostic diagnostic{
-        .code = DiagnosticCode::kKnownShape,
-        .message =
-            absl::StrCat("`", machine.label, "` has ", gpus, " GPUs here, ", known_gpus, " in ", known.module->name),
-        .primary = {machine.RangeOf("gpus_per_node"), ""},
-        .secondary = {{known.RangeOf("gpus_per_node"), "the known machine"}},
-        .notes = {},
-        .helps = {absl::StrCat("write ", known_gpus, " GPUs, or give a machine of another shape another name")}};
+    Diagnostic diagnostic{.code = DiagnosticCode::kKnownShape,
+                          .message = absl::StrCat("`", machine.label, "` has ", CountText(gpus, "GPU"), " here, ",
+                                                  known_gpus, " in ", known.module->name),
+                          .primary = {machine.RangeOf("gpus_per_node"), ""},
+                          .secondary = {{known.RangeOf("gpus_per_node"), "the known machine"}},
+                          .notes = {},
+                          .helps = {absl::StrCat("write ", CountText(known_gpus, "GPU"),
+                                                 ", or give a machine of another shape another name")}};
     const auto price = PricePerGpu(machine), known_price = PricePerGpu(known);
     if (price && known_price) {
       diagnostic.notes.push_back(absl::StrFormat("a GPU costs %.4g USD/h here, %.4g there", *price, *known_price));

@@ -1,6 +1,8 @@
 #include "compiler/passes/lint_spec.h"
 
+#include <algorithm>
 #include <set>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/civil_time.h"
@@ -52,6 +54,46 @@ void LintPricesBelow(const CheckedBlock& block, const std::optional<absl::CivilD
   for (const auto& child : block.children) LintPricesBelow(*child, today, sink);
 }
 
+std::vector<const CheckedBlock*> PoolsOf(const CheckedBlocks& blocks) {
+  std::vector<const CheckedBlock*> pools;
+  for (const auto& block : blocks.top) {
+    if (block->module->is_standard()) continue;
+    for (const CheckedBlock* pool : block->Below("pool")) {
+      if (pool->is_sound) pools.push_back(pool);
+    }
+  }
+  return pools;
+}
+
+// Prices that were set for a pool, or for a machine in place of those of its list, and that no pool pays.
+void LintUnbought(const std::vector<const CheckedBlock*>& pools, DiagnosticSink& sink) {
+  const auto for_each_price = [&](auto visit) {
+    for (const CheckedBlock* pool : pools) {
+      for (const CheckedBlock* priced : {pool, static_cast<const CheckedBlock*>(pool->Follow("machine"))}) {
+        const CheckedBlock* price = priced->Child("price");
+        if (price == nullptr) continue;
+        for (const auto& [market, attribute] : price->attributes) {
+          if (attribute.schema->type == ValueType::kPrice) visit(*pool, *priced, market, attribute);
+        }
+      }
+    }
+  };
+  std::set<const ast::Expr*> paid;  // inherited prices share the expression
+  for_each_price([&](const CheckedBlock& pool, const CheckedBlock&, const std::string& market, const auto& attribute) {
+    const std::vector<std::string> markets = pool.GetTexts("market");
+    if (std::find(markets.begin(), markets.end(), market) != markets.end()) paid.insert(attribute.expr);
+  });
+  for_each_price(
+      [&](const CheckedBlock& pool, const CheckedBlock& priced, const std::string& market, const auto& attribute) {
+        const bool is_set =
+            attribute.origin == Origin::kOverride || (&priced == &pool && attribute.origin == Origin::kWritten);
+        if (!is_set || paid.contains(attribute.expr)) return;
+        sink.Report(DiagnosticCode::kUnused, attribute.name_range,
+                    absl::StrCat("nothing is bought at the ", market, " price of ", NameOf(priced)),
+                    {absl::StrCat("add `", market, "` to the `market` of its pools, or remove the price")});
+      });
+}
+
 void LintInertAttributes(const CheckedBlock& block, DiagnosticSink& sink) {
   for (const auto& [kind, attribute] : kInertAttributes) {
     if (kind != absl::string_view(block.kind->name) || !block.Has(attribute)) continue;
@@ -92,9 +134,14 @@ void LintInert(const CheckedBlocks& blocks, DiagnosticSink& sink) {
 
 void LintPrices(const CheckedBlocks& blocks, const std::optional<std::string>& today, DiagnosticSink& sink) {
   const auto day = today ? DayOf(*today) : std::nullopt;
+  const std::vector<const CheckedBlock*> pools = PoolsOf(blocks);
+  // Of the prices that were not written for this file, those of the machines it uses.
+  std::set<const CheckedBlock*> machines;
+  for (const CheckedBlock* pool : pools) machines.insert(pool->Follow("machine"));
   for (const auto& block : blocks.top) {
-    if (!block->module->is_standard() || day) LintPricesBelow(*block, day, sink);
+    if (!block->module->is_standard() || (day && machines.contains(block.get()))) LintPricesBelow(*block, day, sink);
   }
+  LintUnbought(pools, sink);
 }
 
 }  // namespace sail

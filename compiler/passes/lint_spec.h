@@ -15,7 +15,8 @@ void LintUnused(Analysis& analysis, DiagnosticSink& sink);
 // Blocks and attributes that are checked and that nothing acts on yet (SAIL0604).
 void LintInert(const CheckedBlocks& blocks, DiagnosticSink& sink);
 
-// Prices of zero (SAIL0408) and, when the day is known, price lists older than sixty days (SAIL0409).
+// Prices of zero (SAIL0408), prices that nothing is bought at (SAIL0312) and, when the day is known, price lists older
+// than sixty days (SAIL0409).
 void LintPrices(const CheckedBlocks& blocks, const std::optional<std::string>& today, DiagnosticSink& sink);
 
 }  // namespace sail

@@ -23,8 +23,7 @@ class Loader {
 
   absl::StatusOr<ModuleSet> Load(const std::string& path) {
     set_.base_directory = DirectoryOf(path);
-    // More than the parser accepts may be read, so that it reports the size as a diagnostic with a place.
-    SAIL_ASSIGN_OR_RETURN(std::string text, files_.Read(path, kLargestRead));
+    SAIL_ASSIGN_OR_RETURN(std::string text, files_.Read(path, kMaxSourceBytes));
     Module* main = Parse(JoinPath("", path), path, "", "", std::move(text));
     if (main == nullptr) return DiagnosedError();
     size_t loaded = 0;
@@ -36,8 +35,6 @@ class Loader {
   }
 
  private:
-  static constexpr int64_t kLargestRead = int64_t{1} << 31;
-
   struct Edge {
     const Module* target;
     SourceRange range;  // of the import
@@ -139,7 +136,7 @@ class Loader {
     if (Module* loaded = set_.Find(key)) return loaded;
     if (failed_.contains(key)) return nullptr;  // its errors are already reported
     if (importer.is_standard()) return NotFound(import, key, StandardNames());
-    auto text = files_.Read(key, kLargestRead);
+    auto text = files_.Read(key, kMaxSourceBytes);
     if (!text.ok())
       return NotFound(import, key, {absl::StrCat("tried `", key, "`"), std::string(text.status().message())});
     return Parse(key, key, DirectoryOf(local), "", *std::move(text));

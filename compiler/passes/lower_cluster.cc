@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "compiler/base/check.h"
+#include "compiler/base/number_text.h"
 #include "compiler/ir/names.h"
 
 namespace sail {
@@ -231,8 +231,8 @@ class ClusterLowering {
     if (count % per_node == 0) return static_cast<int>(count / per_node);
     const int64_t below = count / per_node * per_node;
     Report(DiagnosticCode::kQuotaNotWhole, placed.block->RangeOf("quota"),
-           absl::StrCat(count, " GPUs is not a whole number of `", placed.machine->label, "` nodes (", per_node,
-                        " GPUs each)"),
+           absl::StrCat(CountText(count, "GPU"), " is not a whole number of `", placed.machine->label, "` nodes (",
+                        per_node, " GPUs each)"),
            {absl::StrCat("write ", below > 0 ? absl::StrCat(below, " or ") : "", below + per_node, " GPUs")},
            {{placed.machine->RangeOf("gpus_per_node"), "GPUs of one node"}});
     return std::nullopt;

@@ -78,14 +78,8 @@ std::vector<ProfileSource> LowerProfiles(const CheckedBlock& model, const ir::Cl
   }
   for (const auto& [name, attribute] : profile->attributes) {
     if (!known.contains(name)) {
-      const std::string nearest = Nearest(name, {known.begin(), known.end()});
-      sink.Report({.code = DiagnosticCode::kUndefinedName,
-                   .message = absl::StrCat("`", name, "` is not a gpu"),
-                   .primary = {attribute.name_range, ""},
-                   .secondary = {},
-                   .notes = {},
-                   .helps = nearest.empty() ? std::vector<std::string>{}
-                                            : std::vector<std::string>{absl::StrCat("did you mean `", nearest, "`?")}});
+      sink.Report(DiagnosticCode::kUndefinedName, attribute.name_range, absl::StrCat("`", name, "` is not a gpu"),
+                  DidYouMean(Nearest(name, {known.begin(), known.end()})));
     }
     for (size_t i = 0; i < cluster.gpus.size(); ++i) {
       if (cluster.gpus[i].name != name) continue;

@@ -91,10 +91,8 @@ class ObjectiveLowering {
       ReportShape(expr.range, "an objective is a metric", "one of: " + absl::StrJoin(MetricNames(), ", "));
       return;
     }
-    const std::string nearest = Nearest(name->name.text, MetricNames());
     Report(DiagnosticCode::kUnknownMetric, expr.range, absl::StrCat("`", name->name.text, "` is not a metric"),
-           {nearest.empty() ? "one of: " + absl::StrJoin(MetricNames(), ", ")
-                            : absl::StrCat("did you mean `", nearest, "`?")});
+           DidYouMean(Nearest(name->name.text, MetricNames()), "one of: " + absl::StrJoin(MetricNames(), ", ")));
   }
 
   bool ReportShape(SourceRange range, std::string message, std::string help) {

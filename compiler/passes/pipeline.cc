@@ -33,6 +33,7 @@ void RecordRanges(const CheckedBlock& job, const LoweredCluster& cluster, Lowere
   lowered.ranges["model"] = job.RangeOf("model");
   lowered.ranges["resources"] = job.RangeOf("resources");
   lowered.ranges["batch"] = job.Child("batch")->header;
+  if (const auto keeps = job.Below("keep"); !keeps.empty()) lowered.ranges["keep"] = keeps.front()->header;
   if (const CheckedBlock* data = job.Child("data")) lowered.ranges["data"] = data->header;
   for (const CheckedBlock* pool : cluster.pools) {
     lowered.ranges[absl::StrCat("pool.", pool->label)] = pool->label_range;

@@ -142,8 +142,7 @@ UnitError ExplainUnknownWord(absl::string_view word, absl::string_view digits) {
   error.message = absl::StrCat("unknown unit `", word, "`");
   std::vector<std::string> candidates;
   for (const UnitRow& row : kUnits) candidates.push_back(row.word);
-  const std::string nearest = Nearest(word, candidates);
-  if (!nearest.empty()) error.helps = {absl::StrCat("did you mean `", nearest, "`?")};
+  error.helps = DidYouMean(Nearest(word, candidates));
   return error;
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/base/json.h"
+#include "compiler/base/number_text.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify_plan.h"
@@ -93,7 +94,8 @@ absl::Status CheckTokens(const Bundle& bundle) {
   const int64_t needed = bundle.problem.model.seq_len + 1;  // a sample and its targets, shifted by one
   const int64_t present = static_cast<int64_t>(bundle.tokens.size());
   if (present < needed) {
-    return absl::InvalidArgumentError(absl::StrCat("the text has ", present, " tokens, one sample needs ", needed));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the text has ", CountText(present, "token"), ", one sample needs ", needed));
   }
   const uint16_t largest = *std::max_element(bundle.tokens.begin(), bundle.tokens.end());
   if (largest >= bundle.problem.model.vocab) {

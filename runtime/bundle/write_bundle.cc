@@ -170,8 +170,7 @@ absl::Status MoveIntoPlace(const std::string& fresh, const std::string& target, 
 
 absl::Status WriteBundle(const Bundle& bundle, const std::string& directory) {
   SAIL_RETURN_IF_ERROR(CheckBundle(bundle));
-  const std::string folded = JoinPath(directory, "");
-  const std::string target = folded.empty() ? "." : folded;
+  const std::string target = JoinPath(directory, "");
   const Files files = RenderFiles(bundle);
   SAIL_ASSIGN_OR_RETURN(const Present present, Inspect(target, files));
   if (present == Present::kSameBundle) return absl::OkStatus();

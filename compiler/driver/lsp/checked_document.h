@@ -20,9 +20,6 @@ struct CheckedDocument {
   std::shared_ptr<Analysis> analysis;  // null when the document cannot be parsed
 
   SourceId file() const { return SourceId(0); }  // the document itself
-  absl::string_view TextOf(SourceRange range) const {
-    return sources.Get(range.file).text().substr(range.begin, range.end - range.begin);
-  }
 };
 
 // One check for each version of the open documents; requests are answered from it.

@@ -95,20 +95,20 @@ class Describer {
       Add(absl::StrCat("**import** of ", Code(FileText(checked_, binding.module->spec.file))));
     } else if (binding.param != nullptr) {
       const ast::Param& param = *binding.param;
-      Add(absl::StrCat("**param** `", param.name.text, ": ", checked_.TextOf(param.type.range),
-                       param.where ? absl::StrCat(" where ", checked_.TextOf(param.where->range)) : "", "`"));
+      Add(absl::StrCat("**param** `", param.name.text, ": ", checked_.sources.TextOf(param.type.range),
+                       param.where ? absl::StrCat(" where ", checked_.sources.TextOf(param.where->range)) : "", "`"));
       Add(absl::StrCat(param.value ? "default " : "", Values()));
       Add(param.doc);
     } else if (binding.let != nullptr) {
       const ast::Let& let = *binding.let;
-      Add(absl::StrCat("**let** `", let.name.text, let.type ? absl::StrCat(": ", checked_.TextOf(let.type->range)) : "",
-                       "`"));
+      Add(absl::StrCat("**let** `", let.name.text,
+                       let.type ? absl::StrCat(": ", checked_.sources.TextOf(let.type->range)) : "", "`"));
       Add(Values());
       Add(let.doc);
     } else if (Values().empty()) {
       return "";  // of an import that was not found
     } else {
-      Add(absl::StrCat("**loop variable** `", checked_.TextOf(declaration_), "`"));
+      Add(absl::StrCat("**loop variable** `", checked_.sources.TextOf(declaration_), "`"));
       Add(Values());
     }
     return Finish();
@@ -125,7 +125,7 @@ class Describer {
                        return absl::StrCat("`", other->label, "`");
                      }));
     if (block.block->base && block.base != nullptr) {
-      absl::StrAppend(&title, " extends `", checked_.TextOf(block.block->base->range), "` (",
+      absl::StrAppend(&title, " extends `", checked_.sources.TextOf(block.block->base->range), "` (",
                       PlaceText(checked_, block.base->label_range), ")");
     }
     Add(std::move(title));
@@ -187,7 +187,7 @@ std::string ProvenanceText(const CheckedDocument& checked, const CheckedAttribut
     text = absl::StrCat("inherited from ", place);
   } else if (attribute.origin == Origin::kOverride) {
     text = absl::StrCat("override of ", PlaceText(checked, attribute.overridden), " (was ",
-                        Code(checked.TextOf(attribute.overridden)), ")");
+                        Code(checked.sources.TextOf(attribute.overridden)), ")");
   } else {
     text = absl::StrCat("written at ", place);
   }

@@ -1,10 +1,12 @@
 #include "absl/strings/str_cat.h"
+#include "compiler/base/number_text.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/reporter.h"
 #include "compiler/driver/subcommands/subcommands.h"
 #include "compiler/passes/pipeline.h"
 #include "runtime/bundle/bundle.h"
+#include "runtime/bundle/trainable.h"
 
 namespace sail::driver {
 namespace {
@@ -33,6 +35,8 @@ absl::Status Build(const BuildOptions& options, Reporter& reporter) {
   const RealFileSystem files;
   SAIL_ASSIGN_OR_RETURN(ReadPlanFile read, ReadPlan(options.plan, files));
   auto& [file, report] = read;
+  // Before the text is asked for: it would not help.
+  SAIL_RETURN_IF_ERROR(rt::CheckTrainable(file.problem.model, file.problem.job.precision));
   SAIL_ASSIGN_OR_RETURN(const std::string text, ReadText(file.problem.job, options, files));
 
   rt::Bundle bundle;
@@ -45,8 +49,9 @@ absl::Status Build(const BuildOptions& options, Reporter& reporter) {
 
   reporter.ShowArtifact("bundle", options.output, bundle.plan_hash);
   reporter.PrintSummary(
-      absl::StrCat("bundle of job ", bundle.problem.job.name, ": ", report.gpus, " ranks on ", report.nodes, " nodes, ",
-                   bundle.tokens.size(), " tokens, in ", options.output, "\n"),
+      absl::StrCat("bundle of job ", bundle.problem.job.name, ": ", CountText(report.gpus, "rank"), " on ",
+                   CountText(report.nodes, "node"), ", ",
+                   CountText(static_cast<int64_t>(bundle.tokens.size()), "token"), ", in ", options.output, "\n"),
       Reporter::Beside::kFile);
   return absl::OkStatus();
 }

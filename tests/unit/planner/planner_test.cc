@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -244,6 +245,40 @@ TEST(Infeasible, NamesTheLimitsInConflictOnly) {
   ASSERT_TRUE(floor != nullptr && cap != nullptr);
   EXPECT_DOUBLE_EQ(floor->best, 1.0 / 12);
   EXPECT_DOUBLE_EQ(cap->best, 4);
+}
+
+// As above, but at most three GPUs: that limit is outside the conflict, and still leaves no plan with a higher cap.
+// With the floor at a twelfth, two nodes keep all three.
+TEST(Infeasible, ProposesOnlyWhatKeepsEveryLimit) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = 4, .price = kUsdPerSecond}}, 4);
+  problem.job.pipeline_depths = {1};
+  problem.job.constraints = {{.name = "floor", .metric = Metric::kThroughput, .at_most = false, .limit = 1.0 / 7},
+                             {.name = "few", .metric = Metric::kGpus, .at_most = true, .limit = 3},
+                             {.name = "cap", .metric = Metric::kCostRate, .at_most = true, .limit = 2}};
+  const FakeCostModel costs(problem, {1}, {kPlenty}, 0);
+  const Infeasible none = FindNone(problem, costs);
+  ASSERT_EQ(none.limits.size(), 2U);
+  const ConflictingLimit* floor = FindLimit(none, "floor");
+  const ConflictingLimit* cap = FindLimit(none, "cap");
+  ASSERT_TRUE(floor != nullptr && cap != nullptr);
+  EXPECT_DOUBLE_EQ(floor->relaxed, 1.0 / 12);
+  EXPECT_DOUBLE_EQ(cap->best, 4);
+  EXPECT_TRUE(std::isnan(cap->relaxed));
+}
+
+// Replicas within one node of one GPU are one replica: 24 s.
+TEST(Infeasible, NamesKeep) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = 4}}, 4);
+  problem.job.pipeline_depths = {1};
+  problem.job.keep.data = ir::Reach::kNode;
+  problem.job.constraints = {{.name = "floor", .metric = Metric::kThroughput, .at_most = false, .limit = 1.0 / 7}};
+  const FakeCostModel costs(problem, {1}, {kPlenty}, 0);
+  const Infeasible none = FindNone(problem, costs);
+  ASSERT_EQ(none.limits.size(), 2U);
+  EXPECT_NE(FindLimit(none, "keep"), nullptr);
+  const ConflictingLimit* floor = FindLimit(none, "floor");
+  ASSERT_NE(floor, nullptr);
+  EXPECT_DOUBLE_EQ(floor->relaxed, 1.0 / 24);
 }
 
 // Eight samples within 7 s need eight GPUs; the pool has four.

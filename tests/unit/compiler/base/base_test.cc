@@ -81,6 +81,8 @@ TEST_F(Files, WritingThroughALinkKeepsTheLink) {
 TEST(JoinPath, FoldsDots) {
   EXPECT_EQ(JoinPath("a/b", "../c.sail"), "a/c.sail");
   EXPECT_EQ(JoinPath("", "./x"), "x");
+  EXPECT_EQ(JoinPath("a", ".."), ".");
+  EXPECT_EQ(JoinPath("/", "."), "/");
   EXPECT_EQ(JoinPath("a", "/x/../y"), "/y");
   EXPECT_EQ(JoinPath("..", "../x"), "../../x");
   EXPECT_EQ(DirectoryOf("a/b.sail"), "a");

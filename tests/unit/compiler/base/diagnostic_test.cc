@@ -310,6 +310,8 @@ TEST(NearestTest, AllowsAThirdOfTheLength) {
   EXPECT_EQ(Nearest("xyz", names), "");
   EXPECT_EQ(Nearest("", names), "");
   EXPECT_EQ(Nearest("cats", {"bats", "rats"}), "bats");  // ties by order
+  EXPECT_EQ(Nearest("A100", {"A10", "A100_40", "A100_80"}), "A100_40");
+  EXPECT_EQ(Nearest("lab", {"label", "lba"}), "lba");  // `label` does not go on after a whole word
   EXPECT_EQ(Nearest(std::string(100'000, 'a'), names), "");
 }
 

@@ -34,9 +34,19 @@ TEST(QuantityTextTest, MetricsUseTheUnitsOfTheLanguage) {
 
 // 0.21229 read back from "0.2123" would be a limit that the plan behind it misses.
 TEST(QuantityTextTest, RoundingKeepsTheLimitReachable) {
-  EXPECT_EQ(MetricText(ir::Metric::kThroughput, 0.21229, Round::kDown), "0.2122 iters/s");
-  EXPECT_EQ(MetricText(ir::Metric::kThroughput, 0.21221, Round::kUp), "0.2123 iters/s");
-  EXPECT_EQ(MetricText(ir::Metric::kNodes, 3, Round::kUp), "3 nodes");
+  EXPECT_DOUBLE_EQ(RoundLimit(ir::Metric::kThroughput, 0.21229, false), 0.2122);
+  EXPECT_DOUBLE_EQ(RoundLimit(ir::Metric::kThroughput, 0.21221, true), 0.2123);
+  EXPECT_DOUBLE_EQ(RoundLimit(ir::Metric::kNodes, 3, true), 3);
+  EXPECT_DOUBLE_EQ(RoundLimit(ir::Metric::kCostRate, 12.3456 / 3600, true), 12.35 / 3600);
+}
+
+// A third has no exact text; the shortest that reads back as the same double has sixteen digits.
+TEST(QuantityTextTest, ExactTextReadsBackAsTheSameNumber) {
+  EXPECT_EQ(ExactMetricText(ir::Metric::kCostRate, 1234567.0 / 360000000.0), "12.34567 USD/h");
+  EXPECT_EQ(ExactMetricText(ir::Metric::kThroughput, 1.0 / 3), "0.3333333333333333 iters/s");
+  EXPECT_EQ(ExactMetricText(ir::Metric::kThroughput, 1e9), "1e+09 iters/s");
+  EXPECT_EQ(ExactMetricText(ir::Metric::kPeakMemory, 0.92), "92%");
+  EXPECT_EQ(ExactMetricText(ir::Metric::kNodes, 1), "1 node");
 }
 
 }  // namespace
