@@ -9,7 +9,7 @@
 
 namespace sail::sim {
 
-absl::StatusOr<ir::Report> Simulate(const ir::Problem& problem, const ir::Plan& plan) {
+absl::StatusOr<ir::Report> Simulate(const ir::Problem& problem, const ir::Plan& plan, Recording* recording) {
   const StageCosts stage_costs(problem);
   SAIL_RETURN_IF_ERROR(stage_costs.CheckProfile(plan));
   const PlanCosts costs(stage_costs, plan);
@@ -23,7 +23,7 @@ absl::StatusOr<ir::Report> Simulate(const ir::Problem& problem, const ir::Plan& 
     reductions.push_back(AllReduceOver(costs.network, bucket.owners));
     AddAllReduceTraffic(costs.network, reductions.back(), static_cast<double>(bucket.bytes.value()), traffic);
   }
-  const PlanTimes times = PlayTimeline({plan, costs, problem.job.trainer, buckets, reductions});
+  const PlanTimes times = PlayTimeline({plan, costs, problem.job.trainer, buckets, reductions, recording});
   return MakeReport(stage_costs, plan, costs, times, traffic);
 }
 

@@ -10,10 +10,12 @@
 #include "compiler/ir/plan.h"
 #include "compiler/ir/problem.h"
 #include "compiler/ir/report.h"
+#include "simulator/timeline.h"
 
 namespace sail::sim {
 
 // Requires a plan that satisfies VerifyPlanStructure. NotFound naming a profile entry that the plan needs and lacks.
-absl::StatusOr<ir::Report> Simulate(const ir::Problem& problem, const ir::Plan& plan);
+// What happens when is added to `recording` if there is one.
+absl::StatusOr<ir::Report> Simulate(const ir::Problem& problem, const ir::Plan& plan, Recording* recording = nullptr);
 
 }  // namespace sail::sim

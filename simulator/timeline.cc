@@ -30,6 +30,7 @@ class Player {
         buckets_(input.buckets),
         reductions_(input.all_reduces),
         overlap_(input.trainer.overlap_gradients),
+        recording_(input.recording),
         flows_(input.costs.network) {
     times_.pipelines.resize(plan_.pipelines.size());
     for (size_t p = 0; p < plan_.pipelines.size(); ++p) {
@@ -92,6 +93,7 @@ class Player {
     double payload = 0;
     int crossing = -1;
     int bucket = -1;
+    double start = 0;
   };
   // What a rank has had reduced. Buckets that have their gradients and those that are done are a prefix of its list.
   struct Sync {
@@ -99,7 +101,8 @@ class Player {
     size_t has_gradients = 0;
     size_t joined = 0;
     size_t done = 0;
-    size_t awaited = 0;  // kReduce instructions passed
+    size_t awaited = 0;    // kReduce instructions passed
+    double joined_at = 0;  // the last of them
   };
   struct Reduce {
     size_t arrived = 0;
@@ -155,18 +158,23 @@ class Player {
           if (instruction.index == 0 && place.stage + 1 == Depth(place.pipeline)) {
             times_.pipelines[place.pipeline].last_stage_start = now;
           }
-          return At(now + stage.forward, Kind::kComputed, rank);
+          return Compute(rank, instruction, now, stage.forward);
         case Op::kBackward:
           if (overlap_ && IsLastBackward(place, instruction)) ScheduleGradients(rank, now + stage.backward);
-          return At(now + stage.backward, Kind::kComputed, rank);
+          return Compute(rank, instruction, now, stage.backward);
         case Op::kReduce:
           if (syncs_[rank].awaited == syncs_[rank].done) return;
           ++syncs_[rank].awaited;
           break;
         case Op::kStep:
-          return At(now + stage.optimizer, Kind::kComputed, rank);
+          return Compute(rank, instruction, now, stage.optimizer);
       }
     }
+  }
+
+  void Compute(int rank, const Instruction& instruction, double now, double seconds) {
+    Record(rank, instruction, now, now + seconds);
+    At(now + seconds, Kind::kComputed, rank);
   }
 
   void OnComputed(int rank, double now) {
@@ -199,7 +207,11 @@ class Player {
                           .micro_batch = instruction.index,
                           .direction = forward ? Direction::kActivation : Direction::kGradient});
     gather_.push_back(transfer.gather);
-    if (boundary.same_node) return At(now + transfer.SecondsAlone(), Kind::kArrived, crossing);
+    if (boundary.same_node) {
+      const int node = costs_.network.NodeOf(costs_.placement.rank(place.pipeline, place.stage, 0));
+      RecordCrossing(crossing, {.from = node, .to = node}, transfer.bytes, now, now + transfer.SecondsAlone());
+      return At(now + transfer.SecondsAlone(), Kind::kArrived, crossing);
+    }
     const Hop hop = boundary.activation_hop;
     Carry({.flow = {.hops = {forward ? hop : Hop{.from = hop.to, .to = hop.from}},
                     .weight = transfer.slices,
@@ -212,6 +224,7 @@ class Player {
 
   void Carry(Carried carried, double now) {
     const double latency = carried.flow.latency;
+    carried.start = now;
     carried_.push_back(std::move(carried));
     At(now + latency, Kind::kFlowReady, static_cast<int>(carried_.size()) - 1);
   }
@@ -223,8 +236,12 @@ class Player {
 
   void OnFlowEnd(int flow, double now) {
     const Carried& carried = carried_[flow];
-    if (carried.crossing >= 0) return At(now + gather_[carried.crossing], Kind::kArrived, carried.crossing);
+    if (carried.crossing >= 0) {
+      RecordCrossing(carried.crossing, carried.flow.hops.front(), carried.payload, carried.start, now);
+      return At(now + gather_[carried.crossing], Kind::kArrived, carried.crossing);
+    }
     const int bucket = carried.bucket;
+    RecordRing(carried, now);
     if (--reduce_[bucket].rings_left == 0) EndRings(bucket, now);
   }
 
@@ -257,6 +274,7 @@ class Player {
     Sync& sync = syncs_[rank];
     if (sync.joined > sync.done || sync.joined == sync.has_gradients) return;
     const int bucket = sync.buckets[sync.joined++];
+    sync.joined_at = now;
     if (++reduce_[bucket].arrived < buckets_[bucket].owners.size()) return;
     const AllReduce& shape = reductions_[bucket];
     const double inside = shape.intra_latency + shape.intra_seconds_per_byte * BytesOf(bucket);
@@ -280,9 +298,42 @@ class Player {
     }
     for (const ir::Rank owner : buckets_[bucket].owners) {
       const int rank = owner.index();
+      Record(rank, {.op = Op::kReduce, .index = bucket}, syncs_[rank].joined_at, now);
       ++syncs_[rank].done;
       Join(rank, now);
       if (lists_[rank][next_[rank]].op == Op::kReduce) Run(rank, now);
+    }
+  }
+
+  void Record(int rank, const Instruction& done, double start, double end) {
+    if (recording_ == nullptr) return;
+    recording_->ranks.push_back({.rank = rank, .op = done.op, .index = done.index, .start = start, .end = end});
+  }
+
+  void RecordCrossing(int crossing, Hop hop, double bytes, double start, double end) {
+    if (recording_ == nullptr) return;
+    const Crossing& what = crossings_[crossing];
+    recording_->transfers.push_back(
+        {.from = hop.from,
+         .to = hop.to,
+         .op = what.direction == Direction::kActivation ? Op::kSendActivation : Op::kSendGradient,
+         .index = what.micro_batch,
+         .pipeline = what.pipeline,
+         .bytes = bytes,
+         .start = start,
+         .end = end});
+  }
+
+  void RecordRing(const Carried& carried, double end) {
+    if (recording_ == nullptr) return;
+    for (const Hop hop : carried.flow.hops) {
+      recording_->transfers.push_back({.from = hop.from,
+                                       .to = hop.to,
+                                       .op = Op::kReduce,
+                                       .index = carried.bucket,
+                                       .bytes = carried.flow.factor * carried.payload,
+                                       .start = carried.start,
+                                       .end = end});
     }
   }
 
@@ -294,6 +345,7 @@ class Player {
   const std::vector<Bucket>& buckets_;
   const std::vector<AllReduce>& reductions_;  // by bucket
   const bool overlap_;
+  Recording* const recording_;  // or null
 
   std::vector<std::vector<Instruction>> lists_;             // by rank
   std::vector<size_t> next_;                                // by rank: the instruction it is at

@@ -15,6 +15,31 @@
 
 namespace sail::sim {
 
+// What happened when: seconds from the start of the iteration, in the order in which things ended.
+struct RankSpan {
+  int rank = 0;
+  Op op = Op::kForward;  // kForward, kBackward, kReduce (from joining it: the others may be late), kStep
+  int index = 0;         // micro-batch, or bucket for kReduce
+  double start = 0;
+  double end = 0;
+};
+// Bytes that moved from one node of the Network to another, or between the GPUs of one (from = to). From the start of
+// the latency to the arrival of the last byte.
+struct TransferSpan {
+  int from = 0;
+  int to = 0;
+  Op op = Op::kSendActivation;  // kSendActivation, kSendGradient, kReduce
+  int index = 0;                // micro-batch, or bucket for kReduce
+  int pipeline = -1;            // -1 for kReduce
+  double bytes = 0;
+  double start = 0;
+  double end = 0;
+};
+struct Recording {
+  std::vector<RankSpan> ranks;
+  std::vector<TransferSpan> transfers;
+};
+
 // What the ranks play.
 struct TimelineInput {
   const ir::Plan& plan;
@@ -22,6 +47,7 @@ struct TimelineInput {
   const ir::Trainer& trainer;
   const std::vector<Bucket>& buckets;         // in the order in which they are reduced
   const std::vector<AllReduce>& all_reduces;  // of each bucket
+  Recording* recording = nullptr;             // what happens is added to it if there is one
 };
 
 // O(events · log events · flows that meet on a link).

@@ -116,6 +116,11 @@ absl::Status WriteFileAtomically(const std::string& link, absl::string_view cont
   return status;
 }
 
+bool IsSameFile(const std::string& a, const std::string& b) {
+  std::error_code absent;  // of either: then they are not
+  return std::filesystem::equivalent(a, b, absent);
+}
+
 std::string JoinPath(absl::string_view directory, absl::string_view relative) {
   const bool absolute = (!relative.empty() && relative[0] == '/') || (!directory.empty() && directory[0] == '/');
   const std::string joined =

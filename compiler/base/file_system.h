@@ -29,6 +29,9 @@ class RealFileSystem : public FileSystem {
 // Unavailable if it is a directory, device or pipe.
 absl::Status WriteFileAtomically(const std::string& path, absl::string_view contents);
 
+// Whether both paths name one existing file, by whatever spelling or link.
+bool IsSameFile(const std::string& a, const std::string& b);
+
 // "cannot <action> '<path>': <what errno `error` means>", without the path if that is empty. NotFound if a file or
 // directory is missing, else Unavailable.
 absl::Status ErrnoStatus(int error, absl::string_view action, absl::string_view path = "");

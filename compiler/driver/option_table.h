@@ -20,6 +20,7 @@ struct OptionTable {
   cl::SubCommand fmt{"fmt", "rewrite .sail files in the canonical layout"};
   cl::SubCommand plan{"plan", "find the best plan of a job and write it"};
   cl::SubCommand simulate{"simulate", "show time, memory and money of a plan"};
+  cl::SubCommand report{"report", "draw a plan and its forecast as one web page"};
   cl::SubCommand build{"build", "write the launch bundle of a plan"};
   cl::SubCommand expand{"expand", "print a specification with everything in place: loops, bases, overrides, defaults"};
   cl::SubCommand explain{"explain", "explain an error or warning, with an example; without a code list all"};
@@ -29,14 +30,14 @@ struct OptionTable {
   cl::SubCommand version{"version", "print the version"};
 
   std::vector<cl::SubCommand*> subcommands() {
-    return {&check, &fmt, &expand, &plan, &simulate, &build, &explain, &schema, &lsp, &completions, &version};
+    return {&check, &fmt, &expand, &plan, &simulate, &report, &build, &explain, &schema, &lsp, &completions, &version};
   }
 
   // What stands without a flag. The description is what kind of thing it is.
   cl::list<std::string> files{cl::Positional, cl::desc("FILE..."), cl::sub(check), cl::sub(fmt), cl::cat(category)};
   cl::opt<std::string> file{cl::Positional, cl::desc("FILE"), cl::sub(plan), cl::sub(expand), cl::cat(category)};
-  cl::opt<std::string> plan_file{cl::Positional, cl::desc("PLAN"), cl::sub(simulate), cl::sub(build),
-                                 cl::cat(category)};
+  cl::opt<std::string> plan_file{cl::Positional,  cl::desc("PLAN"), cl::sub(simulate),
+                                 cl::sub(report), cl::sub(build),   cl::cat(category)};
   cl::opt<std::string> code{cl::Positional, cl::desc("[CODE]"), cl::sub(explain), cl::cat(category)};
   cl::opt<std::string> shell{cl::Positional, cl::desc("bash|zsh|fish"), cl::sub(completions), cl::cat(category)};
 
@@ -52,11 +53,14 @@ struct OptionTable {
   cl::opt<std::string> job{"j", cl::desc("the job to plan; needed when the file has several"), cl::value_desc("JOB"),
                            cl::sub(plan), cl::cat(category)};
   cl::opt<std::string> output{"o",
-                              cl::desc("where to write; - is standard output (plan only)"),
+                              cl::desc("where to write; - is standard output (plan and report)"),
                               cl::value_desc("OUT"),
                               cl::sub(plan),
+                              cl::sub(report),
                               cl::sub(build),
                               cl::cat(category)};
+  cl::opt<std::string> trace{"trace", cl::desc("write the timeline there, for Perfetto and chrome://tracing"),
+                             cl::value_desc("OUT"), cl::sub(simulate), cl::cat(category)};
   cl::opt<std::string> root{"root", cl::desc("directory of relative data paths (default: that of the plan)"),
                             cl::value_desc("DIR"), cl::sub(build), cl::cat(category)};
   cl::opt<Print> print{"print",
@@ -122,6 +126,7 @@ struct OptionTable {
       cl::sub(fmt),
       cl::sub(plan),
       cl::sub(simulate),
+      cl::sub(report),
       cl::sub(build),
       cl::sub(expand),
       cl::cat(category)};
@@ -134,6 +139,7 @@ struct OptionTable {
                        cl::sub(fmt),
                        cl::sub(plan),
                        cl::sub(simulate),
+                       cl::sub(report),
                        cl::sub(build),
                        cl::sub(expand),
                        cl::cat(category)};

@@ -118,7 +118,13 @@ std::variant<Command, ExitCode> MakeExpand(const OptionTable& table) {
 
 std::variant<Command, ExitCode> MakeSimulate(const OptionTable& table) {
   if (table.plan_file.empty()) return UsageError("simulate", "a .sailplan file is expected");
-  return Command(SimulateOptions{Common(table), table.plan_file});
+  return Command(SimulateOptions{Common(table), table.plan_file, table.trace});
+}
+
+std::variant<Command, ExitCode> MakeReport(const OptionTable& table) {
+  if (table.plan_file.empty()) return UsageError("report", "a .sailplan file is expected");
+  if (table.output.empty()) return UsageError("report", "-o OUT.html is expected");
+  return Command(ReportOptions{Common(table), table.plan_file, table.output});
 }
 
 std::variant<Command, ExitCode> MakeBuild(const OptionTable& table) {
@@ -180,6 +186,7 @@ std::variant<Command, ExitCode> ParseCommandLine(int argc, const char* const* ar
   if (table.expand) return MakeExpand(table);
   if (table.plan) return MakePlan(table);
   if (table.simulate) return MakeSimulate(table);
+  if (table.report) return MakeReport(table);
   if (table.build) return MakeBuild(table);
   if (table.explain) return MakeExplain(table);
   if (table.schema) return Command(SchemaOptions{table.json});

@@ -53,6 +53,12 @@ struct PlanOptions {
 struct SimulateOptions {
   CommonOptions common;
   std::string plan;
+  std::string trace;  // where to write the timeline; empty: nowhere
+};
+struct ReportOptions {
+  CommonOptions common;
+  std::string plan;
+  std::string output;  // "-": standard output
 };
 struct BuildOptions {
   CommonOptions common;
@@ -82,8 +88,9 @@ struct VersionOptions {
   bool json = false;
 };
 
-using Command = std::variant<CheckOptions, FmtOptions, ExpandOptions, PlanOptions, SimulateOptions, BuildOptions,
-                             ExplainOptions, SchemaOptions, LspOptions, CompletionsOptions, VersionOptions>;
+using Command =
+    std::variant<CheckOptions, FmtOptions, ExpandOptions, PlanOptions, SimulateOptions, ReportOptions, BuildOptions,
+                 ExplainOptions, SchemaOptions, LspOptions, CompletionsOptions, VersionOptions>;
 
 // The command, or the exit code when there is nothing left to do: kUsage after a message on standard error.
 // `--help` and `--version` print to standard output and end the process with 0, or 7 if that fails (LLVM's parser

@@ -52,6 +52,8 @@ std::string BytesText(Bytes bytes) {
 
 std::string UsdText(Usd money) { return absl::StrCat(FourDigits(money.value()), " USD"); }
 
+std::string PercentText(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
+
 std::string MetricText(ir::Metric metric, double base) { return InUnit(FourDigits(Shown(metric, base)), metric); }
 
 double RoundLimit(ir::Metric metric, double base, bool at_most) {

@@ -12,7 +12,7 @@ constexpr int64_t kMaxPlanBytes = int64_t{1} << 30;
 
 }  // namespace
 
-absl::StatusOr<ReadPlanFile> ReadPlan(const std::string& path, const FileSystem& files) {
+absl::StatusOr<ReadPlanFile> ReadPlan(const std::string& path, const FileSystem& files, sim::Recording* recording) {
   SAIL_ASSIGN_OR_RETURN(const std::string text, files.Read(path, kMaxPlanBytes));
   const auto refuse = [](const absl::Status& status) { return absl::FailedPreconditionError(status.message()); };
   absl::StatusOr<ir::PlanFile> file = ir::ParsePlanFile(text, path);
@@ -20,7 +20,7 @@ absl::StatusOr<ReadPlanFile> ReadPlan(const std::string& path, const FileSystem&
   const std::string what = absl::StrCat("plan '", path, "'");
   const absl::Status structure = ir::VerifyPlanStructure(file->problem, file->plan);
   if (!structure.ok()) return refuse(Annotate(structure, what));
-  absl::StatusOr<ir::Report> report = sim::Simulate(file->problem, file->plan);
+  absl::StatusOr<ir::Report> report = sim::Simulate(file->problem, file->plan, recording);
   if (!report.ok()) return refuse(Annotate(report.status(), what));
   const absl::Status verified = ir::VerifyPlan(file->problem, file->plan, *report);
   if (!verified.ok()) return refuse(Annotate(verified, what));

@@ -7,6 +7,7 @@
 #include "compiler/base/file_system.h"
 #include "compiler/ir/plan_file.h"
 #include "compiler/ir/report.h"
+#include "simulator/timeline.h"
 
 namespace sail::driver {
 
@@ -17,6 +18,8 @@ struct ReadPlanFile {
 
 // FailedPrecondition (exit code 6) for a file that is no plan, whose hashes do not match, or whose plan VerifyPlan
 // rejects.
-absl::StatusOr<ReadPlanFile> ReadPlan(const std::string& path, const FileSystem& files);
+// What the timeline plays is added to `recording` if there is one.
+absl::StatusOr<ReadPlanFile> ReadPlan(const std::string& path, const FileSystem& files,
+                                      sim::Recording* recording = nullptr);
 
 }  // namespace sail::driver

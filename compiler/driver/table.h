@@ -16,6 +16,9 @@ class Table {
   // Each line starts with `indent` and ends without blanks.
   std::string Render(absl::string_view indent) const;
 
+  absl::string_view alignment() const { return alignment_; }
+  const std::vector<std::vector<std::string>>& rows() const { return rows_; }  // the header first
+
  private:
   std::string alignment_;
   std::vector<std::vector<std::string>> rows_;

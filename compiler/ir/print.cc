@@ -214,8 +214,8 @@ Json ToJson(const Report& report, const Cluster& cluster) {
   }
   Json traffic = Json::array();
   for (const LinkTraffic& link : report.traffic) {
-    traffic.push_back({{"from", link.from.index()},
-                       {"to", link.to.index()},
+    traffic.push_back({{"from", cluster.zones[link.from.index()].name},
+                       {"to", cluster.zones[link.to.index()].name},
                        {"bytes_per_iteration", link.bytes.value()},
                        {"egress_usd_per_iteration", link.egress.value()}});
   }

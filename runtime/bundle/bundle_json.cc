@@ -182,7 +182,7 @@ absl::StatusOr<Bundle> ParseBundleJson(absl::string_view text, const FileHashes&
 
 absl::Status CheckBundle(const Bundle& bundle) {
   SAIL_RETURN_IF_ERROR(ir::VerifyPlanStructure(bundle.problem, bundle.plan));
-  SAIL_RETURN_IF_ERROR(CheckTrainable(bundle.problem.model, bundle.problem.job.precision));
+  SAIL_RETURN_IF_ERROR(CheckTrainable(bundle.problem, bundle.plan));
   if (!bundle.problem.job.data) {
     return absl::InvalidArgumentError(absl::StrCat("job '", bundle.problem.job.name, "' names no data to train on"));
   }

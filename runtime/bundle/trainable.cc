@@ -1,11 +1,14 @@
 #include "runtime/bundle/trainable.h"
 
 #include "absl/strings/str_cat.h"
+#include "compiler/base/status_macros.h"
 #include "compiler/ir/names.h"
 
 namespace sail::rt {
 
-absl::Status CheckTrainable(const ir::Model& model, ir::Precision precision) {
+namespace {
+
+absl::Status CheckModel(const ir::Model& model, ir::Precision precision) {
   const auto refuse = [&](absl::string_view reason) {
     return absl::InvalidArgumentError(absl::StrCat("sailrun cannot train model '", model.name, "': ", reason));
   };
@@ -31,6 +34,36 @@ absl::Status CheckTrainable(const ir::Model& model, ir::Precision precision) {
     return refuse(absl::StrCat("precision = ", ir::ToString(precision), "; only fp32 is implemented"));
   }
   return absl::OkStatus();
+}
+
+// Plans for other trainers, and what no stage here does yet, can be simulated.
+absl::Status CheckPlan(const ir::Job& job, const ir::Plan& plan) {
+  if (job.trainer != ir::Trainer()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("job '", job.name, "' describes another trainer than sailrun; such plans can be simulated only"));
+  }
+  if (plan.optimizer_sharding != ir::OptimizerSharding::kNone) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "sailrun cannot run optimizer_sharding = ", ir::NameOf(ir::kOptimizerShardings, plan.optimizer_sharding),
+        "; such plans can be simulated only"));
+  }
+  for (size_t p = 0; p < plan.pipelines.size(); ++p) {
+    for (size_t s = 0; s < plan.pipelines[p].stages.size(); ++s) {
+      const ir::Recompute recompute = plan.pipelines[p].stages[s].recompute;
+      if (recompute == ir::Recompute::kNone) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("sailrun cannot run recompute = ", ir::NameOf(ir::kRecomputes, recompute), " of pipeline ", p,
+                       " stage ", s, "; such plans can be simulated only"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckTrainable(const ir::Problem& problem, const ir::Plan& plan) {
+  SAIL_RETURN_IF_ERROR(CheckModel(problem.model, problem.job.precision));
+  return CheckPlan(problem.job, plan);
 }
 
 }  // namespace sail::rt

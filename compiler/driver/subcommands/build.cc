@@ -36,7 +36,7 @@ absl::Status Build(const BuildOptions& options, Reporter& reporter) {
   SAIL_ASSIGN_OR_RETURN(ReadPlanFile read, ReadPlan(options.plan, files));
   auto& [file, report] = read;
   // Before the text is asked for: it would not help.
-  SAIL_RETURN_IF_ERROR(rt::CheckTrainable(file.problem.model, file.problem.job.precision));
+  SAIL_RETURN_IF_ERROR(rt::CheckTrainable(file.problem, file.plan));
   SAIL_ASSIGN_OR_RETURN(const std::string text, ReadText(file.problem.job, options, files));
 
   rt::Bundle bundle;

@@ -1,5 +1,3 @@
-#include <filesystem>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/base/status_macros.h"
@@ -55,8 +53,7 @@ absl::Status Deliver(const PlanOptions& options, const ir::Problem& problem, con
 
 ExitCode Run(const PlanOptions& options) {
   Reporter reporter(options.common);
-  std::error_code absent;
-  if (std::filesystem::equivalent(options.file, options.output, absent)) {
+  if (IsSameFile(options.file, options.output)) {
     reporter.ShowError(absl::StrCat("-o names the specification itself: '", options.output, "'"));
     return reporter.Finish(ExitCode::kUsage);
   }

@@ -9,20 +9,27 @@ namespace {
 
 using ::testing::HasSubstr;
 
+absl::Status Check(const ir::Model& model, ir::Precision precision = ir::Precision::kFp32) {
+  ir::Problem problem = test::TinyProblem();
+  problem.model = model;
+  problem.job.precision = precision;
+  return CheckTrainable(problem, test::TinyPlan());
+}
+
 std::string Refusal(const ir::Model& model, ir::Precision precision = ir::Precision::kFp32) {
-  const absl::Status status = CheckTrainable(model, precision);
+  const absl::Status status = Check(model, precision);
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status.ToString();
   return std::string(status.message());
 }
 
 TEST(CheckTrainable, TheGptFamilyIsTrained) {
   ir::Model model = test::TinyModel();
-  EXPECT_TRUE(CheckTrainable(model, ir::Precision::kFp32).ok());
+  EXPECT_TRUE(Check(model, ir::Precision::kFp32).ok());
   model.activation = ir::Activation::kRelu;
   model.qkv_bias = false;
   model.tied_head = false;
   model.position_rows = model.seq_len + 2;
-  EXPECT_TRUE(CheckTrainable(model, ir::Precision::kFp64).ok());
+  EXPECT_TRUE(Check(model, ir::Precision::kFp64).ok());
 }
 
 TEST(CheckTrainable, WhatIsNotImplementedIsNamed) {
@@ -40,6 +47,19 @@ TEST(CheckTrainable, WhatIsNotImplementedIsNamed) {
   EXPECT_THAT(Refusal(test::TinyModel(), ir::Precision::kFp16), HasSubstr("precision = fp16"));
 }
 
+TEST(CheckTrainable, WhatCanOnlyBeSimulatedIsNamed) {
+  ir::Problem problem = test::TinyProblem();
+  ir::Plan plan = test::TinyPlan();
+  plan.pipelines[0].stages[1].recompute = ir::Recompute::kFull;
+  EXPECT_THAT(std::string(CheckTrainable(problem, plan).message()),
+              HasSubstr("recompute = full of pipeline 0 stage 1"));
+  plan = test::TinyPlan();
+  plan.optimizer_sharding = ir::OptimizerSharding::kZero1;
+  EXPECT_THAT(std::string(CheckTrainable(problem, plan).message()), HasSubstr("optimizer_sharding = zero1"));
+  problem.job.trainer.overlap_gradients = true;
+  EXPECT_THAT(std::string(CheckTrainable(problem, test::TinyPlan()).message()), HasSubstr("another trainer"));
+}
+
 // Samples have 16 tokens. A table of 16 rows is GPT-2's and one of 18 OPT's; of any other nobody knows which rows to
 // use.
 TEST(CheckTrainable, OnlyPositionTablesWhoseRowsAreKnownAreTrained) {
@@ -50,7 +70,7 @@ TEST(CheckTrainable, OnlyPositionTablesWhoseRowsAreKnownAreTrained) {
   }
   for (const int64_t rows : {16, 18}) {
     model.position_rows = rows;
-    EXPECT_TRUE(CheckTrainable(model, ir::Precision::kFp32).ok()) << rows;
+    EXPECT_TRUE(Check(model, ir::Precision::kFp32).ok()) << rows;
   }
 }
 
