@@ -26,9 +26,11 @@ constexpr char kHelp[] =
        sailrun controller BUNDLE [--metrics FILE] [--steps N] [--port PORT] [-q]
        sailrun agent BUNDLE --node NAME --store HOST:PORT [--logs DIR]
        sailrun worker BUNDLE --rank N --store HOST:PORT
+       sailrun profile --help
 
 Trains what a bundle describes. The first form runs every node of the plan on this machine. `controller` waits
 for agents that nodes/<node>/launch.sh starts on the machines of the plan; `agent` starts one worker per GPU.
+`profile` measures this machine, so that forecasts rest on times of its own.
 
   --metrics FILE     metrics of every step, one JSON object a line (default: BUNDLE.run/metrics.jsonl);
                      the logs of agents and ranks lie in the same directory, which must exist (BUNDLE.run is

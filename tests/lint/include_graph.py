@@ -24,7 +24,9 @@ PROJECT = {
     "runtime/engine": ["compiler/base", "compiler/ir", "simulator", "runtime/bundle", "runtime/comm", "runtime/model",
                        "runtime"],
     "runtime/elastic": ["compiler/base", "compiler/ir", "runtime/bundle", "runtime/engine", "runtime"],
-    "runtime": ["compiler/base", "compiler/ir", "runtime/bundle", "runtime/engine", "runtime/elastic"],
+    "runtime/profile": ["compiler/base", "compiler/ir", "runtime/bundle", "runtime/comm", "runtime/model", "runtime/engine",
+                        "runtime/elastic", "runtime"],
+    "runtime": ["compiler/base", "compiler/ir", "runtime/bundle", "runtime/engine", "runtime/elastic", "runtime/profile"],
 }
 
 # First path component of a third-party header -> folders that may include it.
@@ -36,7 +38,7 @@ THIRD_PARTY = {
     "nlohmann": ["compiler/base"],
     "openssl": ["compiler/base"],
     "torch": ["runtime", "runtime/comm", "runtime/model", "runtime/engine", "runtime/elastic"],
-    "ATen": ["runtime", "runtime/comm", "runtime/model", "runtime/engine"],
+    "ATen": ["runtime", "runtime/comm", "runtime/model", "runtime/engine", "runtime/profile"],
     "c10": ["runtime", "runtime/comm", "runtime/model", "runtime/engine", "runtime/elastic"],
     "gloo": ["runtime/comm"],
 }
