@@ -4,6 +4,7 @@
 
 #include "simulator/memory_model.h"
 #include "simulator/price_model.h"
+#include "simulator/spot_model.h"
 
 namespace sail::sim {
 namespace {
@@ -179,6 +180,7 @@ ir::Report MakeReport(const StageCosts& stage_costs, const ir::Plan& plan, const
   report.samples_per_second = static_cast<double>(problem.job.global_batch) / times.iteration;
   report.tokens_per_second = report.samples_per_second * static_cast<double>(problem.model.seq_len);
   AddMoney(costs.network, traffic, report);
+  AddSpot(problem, plan, report);
   AddConstraints(problem.job, report);
   return report;
 }

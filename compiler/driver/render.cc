@@ -50,6 +50,15 @@ std::string ForecastSection(const ir::Problem& problem, const ir::Report& report
                       CountText(report.gpus, "GPU"), ")\n");
 }
 
+std::string SpotSection(const ir::Report& report) {
+  if (!report.spot) return "";
+  const ir::SpotForecast& spot = *report.spot;
+  return absl::StrCat("  preemptions one in ", SecondsText(spot.mean_time_between_failures), ": ",
+                      PercentText(spot.goodput), " of the time makes progress with a checkpoint (",
+                      SecondsText(spot.checkpoint), ") every ", SecondsText(spot.checkpoint_interval), "; expected ",
+                      MetricText(ir::Metric::kCostPerIter, spot.cost_per_iteration.value()), "\n");
+}
+
 std::string LimitsSection(const ir::Problem& problem, const ir::Report& report) {
   if (report.constraints.empty()) return "";
   return absl::StrCat("\n", LimitsTable(problem, report).Render("  "));
@@ -84,14 +93,15 @@ std::string Title(const ir::Problem& problem, absl::string_view what) {
 
 std::string RenderPlan(const ir::Problem& problem, const ir::Plan& plan, const ir::Report& report) {
   return absl::StrCat(Title(problem, "plan"), PipelinesSection(problem, plan, report), "\n",
-                      ForecastSection(problem, report), LimitsSection(problem, report));
+                      ForecastSection(problem, report), SpotSection(report), LimitsSection(problem, report));
 }
 
 std::string RenderReport(const ir::Problem& problem, const ir::Plan& plan, const ir::Report& report) {
-  return absl::StrCat(
-      Title(problem, "forecast"), PipelinesSection(problem, plan, report), "\n", ForecastSection(problem, report), "\n",
-      PartsTable(report).Render("  "), "\n", BusyTable(plan, report).Render("  "), "\n", MemorySection(plan, report),
-      "\n", MoneyTable(problem, report).Render("  "), TrafficSection(problem, report), LimitsSection(problem, report));
+  return absl::StrCat(Title(problem, "forecast"), PipelinesSection(problem, plan, report), "\n",
+                      ForecastSection(problem, report), SpotSection(report), "\n", PartsTable(report).Render("  "),
+                      "\n", BusyTable(plan, report).Render("  "), "\n", MemorySection(plan, report), "\n",
+                      MoneyTable(problem, report).Render("  "), TrafficSection(problem, report),
+                      LimitsSection(problem, report));
 }
 
 }  // namespace sail::driver

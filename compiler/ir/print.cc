@@ -227,6 +227,14 @@ Json ToJson(const Report& report, const Cluster& cluster) {
                            {"holds", constraint.holds},
                            {"slack", constraint.slack}});
   }
+  Json spot = nullptr;
+  if (report.spot) {
+    spot = {{"mean_time_between_failures_s", report.spot->mean_time_between_failures.value()},
+            {"checkpoint_s", report.spot->checkpoint.value()},
+            {"checkpoint_interval_s", report.spot->checkpoint_interval.value()},
+            {"goodput", report.spot->goodput},
+            {"expected_cost_usd_per_iteration", report.spot->cost_per_iteration.value()}};
+  }
   return {{"iteration_s", report.iteration.value()},
           {"throughput_iters_per_s", Value(report, Metric::kThroughput)},
           {"samples_per_s", report.samples_per_second},
@@ -245,7 +253,8 @@ Json ToJson(const Report& report, const Cluster& cluster) {
           {"stages", stages},
           {"pools", pools},
           {"traffic", traffic},
-          {"constraints", constraints}};
+          {"constraints", constraints},
+          {"spot", spot}};
 }
 
 }  // namespace sail::ir

@@ -1,6 +1,7 @@
 // What the simulator predicts of a plan. Every number is in base units; tags say where it comes from.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,16 @@ struct ConstraintReport {
   friend bool operator==(const ConstraintReport&, const ConstraintReport&) = default;
 };
 
+// What preemptions of spot nodes cost (simulator/spot_model.h).
+struct SpotForecast {
+  Seconds mean_time_between_failures = Seconds(0);  // of any spot node of the plan
+  Seconds checkpoint = Seconds(0);                  // to write one; assumed bandwidth
+  Seconds checkpoint_interval = Seconds(0);
+  double goodput = 1;               // share of the time that makes progress
+  Usd cost_per_iteration = Usd(0);  // expected
+  friend bool operator==(const SpotForecast&, const SpotForecast&) = default;
+};
+
 struct Report {
   Seconds iteration = Seconds(0);
   IterationParts parts;
@@ -76,6 +87,7 @@ struct Report {
   int nodes = 0;
   int gpus = 0;
   std::vector<ConstraintReport> constraints;
+  std::optional<SpotForecast> spot;          // absent where no node of the plan is known to be taken away
   Provenance timing = Provenance::kDerived;  // measured only if every profile entry used is
   friend bool operator==(const Report&, const Report&) = default;
 };

@@ -181,6 +181,12 @@ class ClusterLowering {
     gpu.peak_fp16 = Peak(block, "peak_fp16");
     gpu.peak_bf16 = Peak(block, "peak_bf16");
     if (block.Has("mem_bandwidth")) gpu.memory_bandwidth = BytesPerSecond(block.GetDouble("mem_bandwidth"));
+    if (block.Has("framework_memory")) gpu.framework_memory = Bytes(block.GetInt("framework_memory"));
+    if (const CheckedBlock* efficiency = block.Child("efficiency")) {
+      gpu.efficiency = {.matmul = efficiency->GetDouble("matmul"),
+                        .ramp = Seconds(efficiency->GetDouble("ramp")),
+                        .memory = efficiency->GetDouble("memory")};
+    }
     return gpu;
   }
 

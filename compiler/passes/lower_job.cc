@@ -42,6 +42,21 @@ ir::AdamW LowerOptimizer(const CheckedBlock* block) {
   return optimizer;
 }
 
+ir::Trainer LowerTrainer(const CheckedBlock* block) {
+  ir::Trainer trainer;
+  if (block == nullptr) return trainer;
+  trainer.attention = *ir::ValueOf(ir::kAttentionKernels, block->GetText("attention"));
+  trainer.dropout = block->GetBool("dropout");
+  trainer.sequence_parallel = block->GetBool("sequence_parallel");
+  trainer.overlap_gradients = block->GetBool("overlap_gradients");
+  trainer.gradients = *ir::ValueOf(ir::kGradientPrecisions, block->GetText("gradients"));
+  trainer.flat_gradients = block->GetBool("flat_gradients");
+  trainer.whole_boundaries = block->GetBool("whole_boundaries");
+  trainer.paired_sends = block->GetBool("paired_sends");
+  if (block->Has("dispatch")) trainer.dispatch = Seconds(block->GetDouble("dispatch"));
+  return trainer;
+}
+
 }  // namespace
 
 ir::Job LowerJob(const CheckedBlock& block) {
@@ -56,6 +71,7 @@ ir::Job LowerJob(const CheckedBlock& block) {
   if (parallelism != nullptr) job.keep = LowerKeep(*parallelism);
   job.precision = *ir::ValueOf(ir::kPrecisions, block.GetText("precision"));
   job.optimizer = LowerOptimizer(block.Child("optimizer"));
+  job.trainer = LowerTrainer(block.Child("trainer"));
   job.steps = block.GetInt("steps");
   job.seed = static_cast<uint64_t>(block.GetInt("seed"));
   if (const CheckedBlock* data = block.Child("data")) {

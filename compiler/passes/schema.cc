@@ -11,6 +11,7 @@ using enum Bound;
 
 constexpr KindSchema kKinds[] = {
     {"gpu", "file", LabelRule::kRequired, "", "", false, false, "an accelerator, or a CPU core standing in for one"},
+    {"efficiency", "gpu", LabelRule::kNone, "", "", true, false, "what training reaches of the datasheet"},
     {"machine", "file|resources", LabelRule::kRequired, "", "", false, false, "a node type: equal GPUs in one box"},
     {"price", "machine|pool", LabelRule::kNone, "", "machine", true, false, "what a node costs, by market"},
     {"resources", "file", LabelRule::kRequired, "", "", false, false, "what can be rented"},
@@ -25,6 +26,8 @@ constexpr KindSchema kKinds[] = {
     {"parallelism", "job", LabelRule::kNone, "", "", true, false, "what the planner may try"},
     {"data", "job", LabelRule::kNone, "", "", true, false, "what to train on"},
     {"optimizer", "job", LabelRule::kNone, "", "", true, false, "AdamW and its settings"},
+    {"trainer", "job", LabelRule::kNone, "", "", true, false,
+     "another program than sailrun that trains; its plans can be simulated, not built"},
     {"keep", "parallelism", LabelRule::kRequired, "tensor|pipeline|data", "", false, false,
      "how far a kind of parallelism may reach"},
     {"checkpoint", "job", LabelRule::kNone, "", "", true, false, "when and where the state of training is saved"},
@@ -50,6 +53,13 @@ constexpr AttributeSchema kAttributes[] = {
     {"gpu", "peak_fp16", kQuantity, "TFLOP/s", kOptional, "", kPositive, 0, "dense matrix peak in fp16"},
     {"gpu", "peak_bf16", kQuantity, "TFLOP/s", kOptional, "", kPositive, 0, "dense matrix peak in bf16"},
     {"gpu", "mem_bandwidth", kQuantity, "GB/s", kOptional, "", kPositive, 0, "speed of the GPU's memory"},
+    {"gpu", "framework_memory", kQuantity, "GB", kOptional, "", kNotNegative, kLargestMemory,
+     "memory of a process before it holds a model"},
+
+    {"efficiency", "matmul", kShare, "%", kRequired, "", kPositive, 0, "share of the peak that large products reach"},
+    {"efficiency", "ramp", kQuantity, "us", kRequired, "", kNotNegative, 0, "time of every product beside its FLOPs"},
+    {"efficiency", "memory", kShare, "%", kRequired, "", kPositive, 0,
+     "share of the memory's speed that other kernels reach"},
 
     {"machine", "gpu", kReference, "gpu", kRequired, "", kAny, 0, "the GPU in every slot"},
     {"machine", "gpus_per_node", kQuantity, "GPUs", kRequired, "", kPositive, 1024, "GPUs in one node"},
@@ -137,6 +147,22 @@ constexpr AttributeSchema kAttributes[] = {
     {"jobset", "queue", kText, "", kOptional, "", kAny, 0, "Kueue queue"},
     {"jobset", "image", kText, "", kOptional, "", kAny, 0, "container image, with its digest"},
     {"ssh", "user", kText, "", kOptional, "", kAny, 0, "account on the nodes"},
+
+    {"trainer", "attention", kEnum, "unfused|fused", kOptional, "unfused", kAny, 0,
+     "whether attention scores go through memory"},
+    {"trainer", "dropout", kBoolean, "", kOptional, "false", kAny, 0, "after attention and both halves of a block"},
+    {"trainer", "sequence_parallel", kBoolean, "", kOptional, "false", kAny, 0,
+     "cuts along the sequence what is not tensor-parallel"},
+    {"trainer", "overlap_gradients", kBoolean, "", kOptional, "false", kAny, 0,
+     "sums gradients while earlier layers run backward"},
+    {"trainer", "gradients", kEnum, "parameter|fp32|both", kOptional, "parameter", kAny, 0,
+     "precision of gradients at 16 bit"},
+    {"trainer", "flat_gradients", kBoolean, "", kOptional, "false", kAny, 0, "copies all gradients to sum them"},
+    {"trainer", "whole_boundaries", kBoolean, "", kOptional, "false", kAny, 0,
+     "sends an activation whole, not in slices"},
+    {"trainer", "paired_sends", kBoolean, "", kOptional, "false", kAny, 0,
+     "sends an activation after the gradient of its step has come"},
+    {"trainer", "dispatch", kQuantity, "us", kOptional, "", kPositive, 0, "host time of one kernel"},
 
     {"data", "text", kTextList, "", kRequired, "", kAny, 0, "UTF-8 text files, read as bytes"},
 

@@ -49,6 +49,27 @@ ir::Problem UncontendedProblem() {
   return problem;
 }
 
+// Any trainer, on CPUs or GPUs, and stages that recompute.
+void ShuffleChoices(ir::Problem& problem, ir::Plan& plan, Rng& rng) {
+  const auto coin = [&] { return rng.Below(2) == 0; };
+  problem.job.trainer = {.attention = coin() ? ir::AttentionKernel::kFused : ir::AttentionKernel::kUnfused,
+                         .dropout = coin(),
+                         .sequence_parallel = coin(),
+                         .overlap_gradients = coin(),
+                         .flat_gradients = coin(),
+                         .whole_boundaries = coin(),
+                         .paired_sends = coin()};
+  const ir::Backend backend = coin() ? ir::Backend::kCuda : ir::Backend::kCpu;
+  for (ir::Gpu& gpu : problem.cluster.gpus) gpu.backend = backend;
+  problem.profile = {};
+  const absl::Status status = CompleteProfile(problem);
+  ASSERT_TRUE(status.ok()) << status;
+  plan.optimizer_sharding = coin() ? ir::OptimizerSharding::kZero1 : ir::OptimizerSharding::kNone;
+  for (ir::Pipeline& pipeline : plan.pipelines) {
+    for (ir::Stage& stage : pipeline.stages) stage.recompute = static_cast<ir::Recompute>(rng.Below(3));
+  }
+}
+
 class SimulatorProperty : public ::testing::TestWithParam<int> {
  protected:
   // Calls check(problem, plan) on random plans over random variants of the problem.
@@ -61,7 +82,8 @@ class SimulatorProperty : public ::testing::TestWithParam<int> {
       // The larger width has layers of about a bucket's size, so that owner sets get several buckets.
       problem.model.hidden = problem.model.embedding_width = rng.Below(2) == 0 ? 32 : 1024;
       problem.model.feed_forward = rng.Below(2) * 96 + 2 * problem.model.hidden;
-      const ir::Plan plan = test::RandomPlan(problem, rng);
+      ir::Plan plan = test::RandomPlan(problem, rng);
+      ShuffleChoices(problem, plan, rng);
       ASSERT_TRUE(ir::VerifyPlanStructure(problem, plan).ok()) << ir::VerifyPlanStructure(problem, plan);
       check(problem, plan);
       if (HasFatalFailure()) return;
@@ -130,12 +152,15 @@ TEST_P(SimulatorProperty, FastBucketsAreTheScheduledOnes) {
     const ir::Placement placement(plan);
     const Network network(problem.cluster, placement);
     const GradientSync fast = ComputeGradientSync(problem, plan, placement, network);
-    const std::vector<Bucket> buckets = GradientBuckets(problem.model, ir::BytesPerElement(problem.job.precision),
-                                                        ir::GradientGroups(problem.model, plan, placement));
+    std::vector<Bucket> buckets =
+        GradientBuckets(problem.model, ReducedBytesPerElement(problem.job, plan.optimizer_sharding),
+                        ir::GradientGroups(problem.model, plan, placement));
+    if (problem.job.trainer.overlap_gradients) std::reverse(buckets.begin(), buckets.end());
     ASSERT_EQ(fast.buckets.size(), buckets.size());
     for (size_t b = 0; b < buckets.size(); ++b) {
       EXPECT_EQ(fast.sets[fast.buckets[b].set].owners, buckets[b].owners);
       EXPECT_EQ(fast.buckets[b].bytes, static_cast<double>(buckets[b].bytes.value()));
+      EXPECT_EQ(fast.buckets[b].layer, buckets[b].layer);
     }
   });
 }
@@ -156,13 +181,16 @@ TEST_P(SimulatorProperty, MemoryHoldsItsTermsAndIsBoundedByTheSearchsForecast) {
       }
       EXPECT_EQ(sum, report.memory_total);
       EXPECT_GT(parameters.value(), 0);
-      EXPECT_GE(report.memory_total, parameters * 4);  // fp32: parameter, gradient and two moments
+      const bool is_sharded = plan.optimizer_sharding == ir::OptimizerSharding::kZero1;
+      EXPECT_GE(report.memory_total, parameters * (is_sharded ? 2 : 4));  // fp32: parameter, gradient, two moments
       const int in_flight = std::min(pipeline.micro_batches, static_cast<int>(pipeline.stages.size()) - report.stage);
       EXPECT_GE(costs->StageMemory({.first_layer = stage.first_layer,
                                     .last_layer = stage.last_layer,
                                     .pool = stage.group.pool,
                                     .tensor = stage.group.degree(),
-                                    .micro_batch = pipeline.micro_batch},
+                                    .micro_batch = pipeline.micro_batch,
+                                    .recompute = stage.recompute,
+                                    .optimizer_shards = is_sharded ? static_cast<int>(plan.pipelines.size()) : 1},
                                    in_flight),
                 report.memory_total);
       EXPECT_EQ(report.memory_limit, costs->MemoryLimit(stage.group.pool));
@@ -181,9 +209,11 @@ TEST_P(SimulatorProperty, MoreBandwidthIsNeverSlower) {
   });
 }
 
-// The elementary costs that the search adds up bound what Evaluate says of the pipelines.
+// The elementary costs that the search adds up bound what Evaluate says of the pipelines. Paired sends charge a
+// boundary to both of its stages, which the classic form does not.
 TEST_P(SimulatorProperty, ClassicFormFromElementaryCostsIsNeverBelow) {
-  ForRandomPlans(ContendedProblem(), [](const ir::Problem& problem, const ir::Plan& plan) {
+  ForRandomPlans(ContendedProblem(), [](ir::Problem problem, const ir::Plan& plan) {
+    problem.job.trainer.paired_sends = false;
     const auto costs = MakeSailCostModel(problem);
     const ir::Report report = *costs->Evaluate(plan);
     double slowest = 0;
@@ -197,7 +227,8 @@ TEST_P(SimulatorProperty, ClassicFormFromElementaryCostsIsNeverBelow) {
                                          .last_layer = stage.last_layer,
                                          .pool = stage.group.pool,
                                          .tensor = stage.group.degree(),
-                                         .micro_batch = pipeline.micro_batch})
+                                         .micro_batch = pipeline.micro_batch,
+                                         .recompute = stage.recompute})
                             .value();
         if (s + 1 < pipeline.stages.size()) {
           const ir::TensorGroup& next = pipeline.stages[s + 1].group;

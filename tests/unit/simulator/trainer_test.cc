@@ -6,6 +6,7 @@
 #include "simulator/sail_cost_model.h"
 #include "simulator/schedule.h"
 #include "simulator/simulate.h"
+#include "simulator/spot_model.h"
 #include "simulator/transfer_cost.h"
 #include "tests/support/round_problem.h"
 
@@ -172,6 +173,31 @@ TEST(Collectives, SeveralRingsFillACard) {
   // Inside each node 4 steps of 5 us, then 1 GB over the card once.
   EXPECT_NEAR(AllReduceSeconds(MakeAllReduce(network, {0, 0, 0, 1, 1, 1}), 1e9), 20e-6 + 1, 1e-9);
   EXPECT_NEAR(AllReduceSeconds(MakeAllReduce(network, {0, 1}), 1e9), 1 / 0.455, 1e-9);
+}
+
+// √(2 · 2 s · 100 s) = 20 s.
+TEST(Spot, IntervalIsYoungs) { EXPECT_NEAR(CheckpointInterval(Seconds(2), Seconds(100)).value(), 20, 1e-12); }
+
+// 20 / (100 · e^0.6 · (e^0.22 − 1)) = 0.2 / (1.822119 · 0.246077) = 0.446049. Without failures 20 / 22.
+TEST(Spot, GoodputIsDalys) {
+  EXPECT_NEAR(Goodput(Seconds(20), Seconds(2), Seconds(60), Seconds(100)), 0.446049, 1e-6);
+  EXPECT_NEAR(Goodput(Seconds(20), Seconds(2), Seconds(60), Seconds(1e12)), 20.0 / 22, 1e-9);
+}
+
+// Two spot nodes of 1000 s each: one failure in 500 s. The expected cost is the raw one over the goodput. Pool q is on
+// demand.
+TEST(Spot, NodesOfAPlanFailIndependently) {
+  ir::Problem problem = test::RoundProblem();
+  EXPECT_FALSE(Simulate(problem, Replicas(2, 4))->spot);
+  problem.cluster.pools[0].market = ir::Market::kSpot;
+  problem.cluster.pools[0].mean_lifetime = Seconds(1000);
+  const ir::Report report = *Simulate(problem, Replicas(2, 4));
+  ASSERT_TRUE(report.spot);
+  EXPECT_NEAR(report.spot->mean_time_between_failures.value(), 500, 1e-9);
+  // One replica writes its parameters three times in fp32 at 1 GB/s.
+  const double bytes = 12.0 * static_cast<double>(ir::TotalParameters(problem.model));
+  EXPECT_NEAR(report.spot->checkpoint.value(), bytes / 1e9, 1e-15);
+  EXPECT_NEAR(report.spot->cost_per_iteration.value(), report.cost_per_iteration.value() / report.spot->goodput, 1e-15);
 }
 
 }  // namespace

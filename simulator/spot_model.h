@@ -1,0 +1,27 @@
+// What preemptions cost (docs/cost_model.md §6).
+#pragma once
+
+#include "compiler/ir/plan.h"
+#include "compiler/ir/problem.h"
+#include "compiler/ir/report.h"
+
+namespace sail::sim {
+
+// Writing state goes to a store at this pace from each node, and a preemption stops the job for this long until it runs
+// again from the checkpoint. Assumed: a network disk; detecting, planning, moving and starting.
+inline constexpr BytesPerSecond kCheckpointBandwidth(1e9);
+inline constexpr Seconds kReconfiguration(60);
+
+// The interval between checkpoints that loses least, √(2 · checkpoint · mtbf) (Young 1974; Daly 2006).
+Seconds CheckpointInterval(Seconds checkpoint, Seconds mtbf);
+
+// Share of the time that makes progress when failures come at random with mean `mtbf`, each costing the work since the
+// last checkpoint and `restart`:  τ / (M · e^(R/M) · (e^((τ + C)/M) − 1))  (Daly 2006, complete model). In (0, 1).
+double Goodput(Seconds interval, Seconds checkpoint, Seconds restart, Seconds mtbf);
+
+// Fills report.spot if the plan uses a spot pool with a mean lifetime. Nodes fail independently: M = 1 / Σ nodes /
+// lifetime. One pipeline writes the checkpoint, its stages side by side: parameters and optimizer state of the fullest.
+// Expects AddMoney to have filled pools and cost.
+void AddSpot(const ir::Problem& problem, const ir::Plan& plan, ir::Report& report);
+
+}  // namespace sail::sim
