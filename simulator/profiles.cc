@@ -58,6 +58,8 @@ absl::Status AddEntry(const Json& json, const std::string& path, ir::GpuId gpu, 
   reader.Get("forward_s", &forward);
   reader.Get("backward_s", &backward);
   reader.Get("optimizer_s", &optimizer);
+  std::optional<int64_t> activations;
+  if (reader.Has("activation_bytes")) reader.Get("activation_bytes", &activations.emplace());
   SAIL_RETURN_IF_ERROR(reader.Finish());
   const std::optional<ir::LayerKind> kind = ir::ValueOf(ir::kLayerKinds, layer);
   if (!kind) return absl::InvalidArgumentError(absl::StrCat(path, ".layer: unknown layer \"", layer, "\""));
@@ -68,8 +70,15 @@ absl::Status AddEntry(const Json& json, const std::string& path, ir::GpuId gpu, 
     return absl::InvalidArgumentError(absl::StrCat(path, ": tensor and micro_batch must lie in 1..", kLargestKey));
   }
   const auto is_time = [](double seconds) { return seconds >= 0 && seconds < std::numeric_limits<double>::infinity(); };
-  if (!is_time(forward) || !is_time(backward) || !is_time(optimizer) || forward == 0 || backward == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": times must be positive and finite (optimizer may be 0)"));
+  const bool needs_backward = key.kind != ir::LayerKind::kEmbedding;
+  if (!is_time(forward) || !is_time(backward) || !is_time(optimizer) || forward == 0 ||
+      (backward == 0 && needs_backward)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": times must be positive and finite (optimizer and an embedding's backward may be 0)"));
+  }
+  constexpr int64_t kMostBytes = int64_t{1} << 50;
+  if (activations && (*activations < 0 || *activations > kMostBytes)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ".activation_bytes must lie in 0..", kMostBytes));
   }
   if (profile.Find(key) != nullptr) {
     return absl::InvalidArgumentError(
@@ -78,7 +87,8 @@ absl::Status AddEntry(const Json& json, const std::string& path, ir::GpuId gpu, 
   profile.Set(key, {.forward = Seconds(forward),
                     .backward = Seconds(backward),
                     .optimizer = Seconds(optimizer),
-                    .provenance = ir::Provenance::kMeasured});
+                    .provenance = ir::Provenance::kMeasured,
+                    .activations = activations ? std::optional(Bytes(*activations)) : std::nullopt});
   return absl::OkStatus();
 }
 
@@ -146,13 +156,20 @@ BytesPerSecond IntraNodeOf(const GpuUse& use, int tensor) {
 
 ir::LayerTime Interpolate(const ir::LayerTime& a, const ir::LayerTime& b, double share) {
   const auto between = [share](Seconds x, Seconds y) { return x + (y - x) * share; };
+  std::optional<Bytes> kept;
+  if (a.activations && b.activations) {
+    const double more = share * static_cast<double>((*b.activations - *a.activations).value());
+    kept = *a.activations + Bytes(static_cast<int64_t>(more));
+  }
   return {.forward = between(a.forward, b.forward),
           .backward = between(a.backward, b.backward),
           .optimizer = between(a.optimizer, b.optimizer),
-          .provenance = ir::Provenance::kMeasured};
+          .provenance = ir::Provenance::kMeasured,
+          .activations = kept};
 }
 
-// The measured entry, or one between the nearest measured micro-batches; NotFound outside of them.
+}  // namespace
+
 absl::StatusOr<ir::LayerTime> MeasuredTime(const ir::Profile& measured, const ir::ProfileKey& key,
                                            const ir::Cluster& cluster) {
   // Keys are ordered by micro-batch last, so the neighbours of an absent key are its neighbours in the map.
@@ -170,8 +187,6 @@ absl::StatusOr<ir::LayerTime> MeasuredTime(const ir::Profile& measured, const ir
   }
   return measured.Get(key, cluster);
 }
-
-}  // namespace
 
 absl::Status CompleteProfile(ir::Problem& problem) {
   const std::vector<GpuUse> uses = UsesOf(problem.cluster);

@@ -3,15 +3,20 @@
 
 #include <string>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "compiler/ir/problem.h"
 
 namespace sail::sim {
 
 // Adds the entries of a measured profile of `gpu` to problem.profile. `name` is the file as people see it. Between two
-// measured micro-batches the times are interpolated linearly; nothing is extrapolated.
+// measured micro-batches times and activations are interpolated linearly; nothing is extrapolated.
 // InvalidArgument: not a profile, or one of another model, gpu or precision (the message names both values).
 absl::Status AddMeasuredProfile(absl::string_view text, absl::string_view name, ir::GpuId gpu, ir::Problem& problem);
+
+// The measured entry of `key`, or one between the nearest measured micro-batches of its layer, gpu and degree;
+// NotFound, naming it, outside of them.
+absl::StatusOr<ir::LayerTime> MeasuredTime(const ir::Profile& measured, const ir::ProfileKey& key,
+                                           const ir::Cluster& cluster);
 
 // Fills the entries that the job's candidates need (every layer kind × tensor degree that fits the machine ×
 // micro-batch) for every gpu of a pool with quota. A gpu with any measured entry must have all of them: NotFound names

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "compiler/base/check.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/driver/infeasible.h"
@@ -128,6 +129,20 @@ absl::StatusOr<CheckedSpec> Check(Compilation& compilation, const FileSystem& fi
   if (!spec.ok()) return spec;
   SAIL_RETURN_IF_ERROR(settled);
   return spec;
+}
+
+absl::StatusOr<LoweredJob*> SelectJob(CheckedSpec& spec, const std::string& file, const std::string& name) {
+  std::vector<std::string> names;
+  for (LoweredJob& job : spec.jobs) {
+    if (job.problem.job.name == name || (name.empty() && spec.jobs.size() == 1)) return &job;
+    names.push_back(job.problem.job.name);
+  }
+  const std::string list = absl::StrJoin(names, ", ");
+  if (names.empty()) return absl::NotFoundError(absl::StrCat(file, " has no job to plan"));
+  if (name.empty()) {
+    return absl::NotFoundError(absl::StrCat(file, " has several jobs, choose one with -j: ", list));
+  }
+  return absl::NotFoundError(absl::StrCat(file, " has no job '", name, "', it has: ", list));
 }
 
 absl::Status CompleteProblem(Compilation& compilation, const FileSystem& files, LoweredJob& job) {

@@ -30,6 +30,9 @@ absl::StatusOr<ast::Spec> ParseOnly(Compilation& compilation, const FileSystem& 
 // Text to checked jobs. Warnings are settled: allowed ones are gone, and denied ones are errors.
 absl::StatusOr<CheckedSpec> Check(Compilation& compilation, const FileSystem& files);
 
+// The job of that name, or the only one if `name` is empty; otherwise NotFound, naming `file` and the jobs there are.
+absl::StatusOr<LoweredJob*> SelectJob(CheckedSpec& spec, const std::string& file, const std::string& name);
+
 // Reads the measured profiles that the model names and derives the rest: afterwards job.problem can be planned.
 absl::Status CompleteProblem(Compilation& compilation, const FileSystem& files, LoweredJob& job);
 

@@ -49,11 +49,11 @@ std::string WordsOf(const OptionDescription& option) {
   return words;
 }
 
-// The endings of the files that `value` may be. "OUT" is a file or directory of any name.
+// The endings of the files that `value` may be. "OUT" and "PATH" are files or directories of any name.
 std::vector<std::string> EndingsOf(const OptionDescription& option) {
   if (option.value == "FILE") return {".sail"};
   if (option.value == "PLAN") return {".sailplan"};
-  if (option.value == "OUT") return {""};
+  if (option.value == "OUT" || option.value == "PATH") return {""};
   return {};
 }
 

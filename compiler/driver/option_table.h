@@ -23,6 +23,7 @@ struct OptionTable {
   cl::SubCommand report{"report", "draw a plan and its forecast as one web page"};
   cl::SubCommand build{"build", "write the launch bundle of a plan"};
   cl::SubCommand expand{"expand", "print a specification with everything in place: loops, bases, overrides, defaults"};
+  cl::SubCommand import_data{"import", "read a published profile or plan and write it in our format"};
   cl::SubCommand explain{"explain", "explain an error or warning, with an example; without a code list all"};
   cl::SubCommand schema{"schema", "print what the language consists of: blocks, attributes, units, words, codes"};
   cl::SubCommand lsp{"lsp", "serve editors over standard input and output (Language Server Protocol)"};
@@ -30,7 +31,8 @@ struct OptionTable {
   cl::SubCommand version{"version", "print the version"};
 
   std::vector<cl::SubCommand*> subcommands() {
-    return {&check, &fmt, &expand, &plan, &simulate, &report, &build, &explain, &schema, &lsp, &completions, &version};
+    return {&check,       &fmt,     &expand, &plan, &simulate,    &report, &build,
+            &import_data, &explain, &schema, &lsp,  &completions, &version};
   }
 
   // What stands without a flag. The description is what kind of thing it is.
@@ -38,6 +40,8 @@ struct OptionTable {
   cl::opt<std::string> file{cl::Positional, cl::desc("FILE"), cl::sub(plan), cl::sub(expand), cl::cat(category)};
   cl::opt<std::string> plan_file{cl::Positional,  cl::desc("PLAN"), cl::sub(simulate),
                                  cl::sub(report), cl::sub(build),   cl::cat(category)};
+  cl::opt<std::string> import_kind{cl::Positional, cl::desc("profile|plan"), cl::sub(import_data), cl::cat(category)};
+  cl::opt<std::string> import_source{cl::Positional, cl::desc("PATH"), cl::sub(import_data), cl::cat(category)};
   cl::opt<std::string> code{cl::Positional, cl::desc("[CODE]"), cl::sub(explain), cl::cat(category)};
   cl::opt<std::string> shell{cl::Positional, cl::desc("bash|zsh|fish"), cl::sub(completions), cl::cat(category)};
 
@@ -50,13 +54,24 @@ struct OptionTable {
       "json", cl::desc("as one JSON document"), cl::sub(expand), cl::sub(schema), cl::sub(version), cl::cat(category)};
   cl::opt<bool> stdio{"stdio", cl::desc("accepted because editors pass it: there is no other way to connect"),
                       cl::sub(lsp), cl::cat(category)};
-  cl::opt<std::string> job{"j", cl::desc("the job to plan; needed when the file has several"), cl::value_desc("JOB"),
-                           cl::sub(plan), cl::cat(category)};
+  cl::opt<std::string> job{"j",
+                           cl::desc("the job of the plan; needed when the file has several"),
+                           cl::value_desc("JOB"),
+                           cl::sub(plan),
+                           cl::sub(import_data),
+                           cl::cat(category)};
+  cl::opt<std::string> model_name{"model", cl::desc("of the profile: the model, as the published files name it"),
+                                  cl::value_desc("MODEL"), cl::sub(import_data), cl::cat(category)};
+  cl::opt<std::string> gpu_name{"gpu", cl::desc("of the profile: the gpu, as the published files name it"),
+                                cl::value_desc("GPU"), cl::sub(import_data), cl::cat(category)};
+  cl::opt<std::string> spec_file{"spec", cl::desc("of the plan: the .sail file with its job"), cl::value_desc("FILE"),
+                                 cl::sub(import_data), cl::cat(category)};
   cl::opt<std::string> output{"o",
-                              cl::desc("where to write; - is standard output (plan and report)"),
+                              cl::desc("where to write; - is standard output (not for build)"),
                               cl::value_desc("OUT"),
                               cl::sub(plan),
                               cl::sub(report),
+                              cl::sub(import_data),
                               cl::sub(build),
                               cl::cat(category)};
   cl::opt<std::string> trace{"trace", cl::desc("write the timeline there, for Perfetto and chrome://tracing"),
@@ -128,6 +143,7 @@ struct OptionTable {
       cl::sub(simulate),
       cl::sub(report),
       cl::sub(build),
+      cl::sub(import_data),
       cl::sub(expand),
       cl::cat(category)};
   cl::opt<Color> color{"color",
@@ -141,6 +157,7 @@ struct OptionTable {
                        cl::sub(simulate),
                        cl::sub(report),
                        cl::sub(build),
+                       cl::sub(import_data),
                        cl::sub(expand),
                        cl::cat(category)};
   cl::opt<int> error_limit{"error-limit",       cl::desc("errors shown per file (default 20; sarif has all)"),

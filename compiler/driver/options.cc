@@ -133,6 +133,23 @@ std::variant<Command, ExitCode> MakeBuild(const OptionTable& table) {
   return Command(BuildOptions{Common(table), table.plan_file, table.output, table.root});
 }
 
+std::variant<Command, ExitCode> MakeImport(const OptionTable& table) {
+  const bool is_plan = table.import_kind == "plan";
+  if (!is_plan && table.import_kind != "profile")
+    return UsageError("import", "what to import is expected: profile or plan");
+  if (table.import_source.empty()) {
+    return UsageError("import", is_plan ? "the published plan file is expected"
+                                        : "the directory of the published profile is expected");
+  }
+  if (table.output.empty()) return UsageError("import", "-o OUT is expected");
+  if (is_plan && table.spec_file.empty()) return UsageError("import", "a plan needs --spec FILE.sail");
+  if (!is_plan && (table.model_name.empty() || table.gpu_name.empty())) {
+    return UsageError("import", "a profile needs --model and --gpu");
+  }
+  return Command(ImportOptions{Common(table), is_plan, table.import_source, table.output, table.model_name,
+                               table.gpu_name, table.spec_file, table.job});
+}
+
 std::variant<Command, ExitCode> MakeExplain(const OptionTable& table) {
   if (table.code.empty()) return Command(ExplainOptions{});
   const std::optional<DiagnosticCode> code = ParseCode(table.code);
@@ -188,6 +205,7 @@ std::variant<Command, ExitCode> ParseCommandLine(int argc, const char* const* ar
   if (table.simulate) return MakeSimulate(table);
   if (table.report) return MakeReport(table);
   if (table.build) return MakeBuild(table);
+  if (table.import_data) return MakeImport(table);
   if (table.explain) return MakeExplain(table);
   if (table.schema) return Command(SchemaOptions{table.json});
   if (table.lsp) return Command(LspOptions{});

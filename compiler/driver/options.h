@@ -66,6 +66,16 @@ struct BuildOptions {
   std::string output;
   std::string root;  // what relative data paths are relative to; default: the plan's directory
 };
+struct ImportOptions {
+  CommonOptions common;
+  bool is_plan = false;
+  std::string source;  // the directory of the published profile; the file of the published plan
+  std::string output;  // "-": standard output
+  std::string model;   // of a profile, as the published files name it
+  std::string gpu;     // the same
+  std::string spec;    // of a plan: the .sail file
+  std::string job;     // empty: its only job
+};
 struct SchemaOptions {
   bool json = false;
 };
@@ -90,7 +100,7 @@ struct VersionOptions {
 
 using Command =
     std::variant<CheckOptions, FmtOptions, ExpandOptions, PlanOptions, SimulateOptions, ReportOptions, BuildOptions,
-                 ExplainOptions, SchemaOptions, LspOptions, CompletionsOptions, VersionOptions>;
+                 ImportOptions, ExplainOptions, SchemaOptions, LspOptions, CompletionsOptions, VersionOptions>;
 
 // The command, or the exit code when there is nothing left to do: kUsage after a message on standard error.
 // `--help` and `--version` print to standard output and end the process with 0, or 7 if that fails (LLVM's parser

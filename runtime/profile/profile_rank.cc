@@ -36,7 +36,7 @@ absl::StatusOr<ProfilePlan> ReadProfilePlan(const std::string& path) {
     status = Annotate(ir::VerifyPlanStructure(file->problem, file->plan), absl::StrCat("plan '", path, "'"));
   }
   if (!status.ok()) return absl::FailedPreconditionError(status.message());
-  SAIL_RETURN_IF_ERROR(CheckTrainable(file->problem.model, file->problem.job.precision));
+  SAIL_RETURN_IF_ERROR(CheckTrainable(file->problem, file->plan));
   return ProfilePlan{.problem = std::move(file->problem), .ranks = ir::Placement(file->plan).rank_count()};
 }
 

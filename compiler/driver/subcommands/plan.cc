@@ -1,5 +1,4 @@
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/driver/compilation.h"
 #include "compiler/driver/print_value.h"
@@ -12,21 +11,6 @@ namespace sail::driver {
 namespace {
 
 constexpr char kStandardOutput[] = "-";
-
-// The job `options.job`, or the only one if that is empty; otherwise NotFound, naming the jobs there are.
-absl::StatusOr<LoweredJob*> SelectJob(CheckedSpec& spec, const PlanOptions& options) {
-  std::vector<std::string> names;
-  for (LoweredJob& job : spec.jobs) {
-    if (job.problem.job.name == options.job || (options.job.empty() && spec.jobs.size() == 1)) return &job;
-    names.push_back(job.problem.job.name);
-  }
-  const std::string list = absl::StrJoin(names, ", ");
-  if (names.empty()) return absl::NotFoundError(absl::StrCat(options.file, " has no job to plan"));
-  if (options.job.empty()) {
-    return absl::NotFoundError(absl::StrCat(options.file, " has several jobs, choose one with -j: ", list));
-  }
-  return absl::NotFoundError(absl::StrCat(options.file, " has no job '", options.job, "', it has: ", list));
-}
 
 absl::StatusOr<PlanResult> Plan(Compilation& compilation, const FileSystem& files, LoweredJob& job) {
   SAIL_RETURN_IF_ERROR(CompleteProblem(compilation, files, job));
@@ -64,7 +48,7 @@ ExitCode Run(const PlanOptions& options) {
     reporter.ShowDiagnostics(compilation.sink, compilation.sources);
     return reporter.Finish(reporter.Fail(spec.status()));
   }
-  const absl::StatusOr<LoweredJob*> job = SelectJob(*spec, options);
+  const absl::StatusOr<LoweredJob*> job = SelectJob(*spec, options.file, options.job);
   if (!job.ok()) {
     reporter.ShowDiagnostics(compilation.sink, compilation.sources);
     reporter.ShowError(std::string(job.status().message()));

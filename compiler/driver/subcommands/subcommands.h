@@ -12,6 +12,7 @@ ExitCode Run(const PlanOptions& options);
 ExitCode Run(const SimulateOptions& options);
 ExitCode Run(const ReportOptions& options);
 ExitCode Run(const BuildOptions& options);
+ExitCode Run(const ImportOptions& options);
 ExitCode Run(const ExplainOptions& options);
 ExitCode Run(const CompletionsOptions& options);
 ExitCode Run(const VersionOptions& options);

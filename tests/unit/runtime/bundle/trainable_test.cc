@@ -10,7 +10,8 @@ namespace {
 using ::testing::HasSubstr;
 
 absl::Status Check(const ir::Model& model, ir::Precision precision = ir::Precision::kFp32) {
-  ir::Problem problem = test::TinyProblem();
+  ir::Problem problem{
+      .job = test::TinyJob(), .model = test::TinyModel(), .cluster = test::TinyCluster(), .profile = {}};
   problem.model = model;
   problem.job.precision = precision;
   return CheckTrainable(problem, test::TinyPlan());
@@ -48,7 +49,8 @@ TEST(CheckTrainable, WhatIsNotImplementedIsNamed) {
 }
 
 TEST(CheckTrainable, WhatCanOnlyBeSimulatedIsNamed) {
-  ir::Problem problem = test::TinyProblem();
+  ir::Problem problem{
+      .job = test::TinyJob(), .model = test::TinyModel(), .cluster = test::TinyCluster(), .profile = {}};
   ir::Plan plan = test::TinyPlan();
   plan.pipelines[0].stages[1].recompute = ir::Recompute::kFull;
   EXPECT_THAT(std::string(CheckTrainable(problem, plan).message()),
