@@ -1,14 +1,8 @@
 # Precompiled headers: standard, Abseil and GoogleTest headers are parsed once, not once per source file. They hold no
 # header of this project, and every source file includes what it uses: -DSAIL_PCH=OFF builds the same without them.
 #
-# Off by default where a compiler launcher is set: ccache would have to be told to check less before it keeps objects
-# built from a precompiled header, and it saves more than this does. So each build with ccache also checks that no file
-# leans on a header that it does not include.
-set(without_launcher ON)
-if(CMAKE_CXX_COMPILER_LAUNCHER)
-  set(without_launcher OFF)
-endif()
-option(SAIL_PCH "Precompile the headers that most files include" ${without_launcher})
+# ccache keeps objects built from one only with CCACHE_SLOPPINESS=pch_defines,time_macros, which ./dev sets.
+option(SAIL_PCH "Precompile the headers that most files include" ON)
 
 # Only what most files include: loading a header from here is not free.
 set(library_headers
