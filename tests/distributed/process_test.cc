@@ -40,9 +40,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kStartTime{30};  // five LibTorch processes on a busy machine
 constexpr std::chrono::seconds kReaction{5};    // from a fault to the end of the run
 
+// Ends where reading fails: entries of /proc vanish with their process.
 std::string ReadAll(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
 }
 
 class ProcessTest : public ::testing::Test {
