@@ -16,7 +16,7 @@ set(SAIL_TEST_OPTIMISATION $<$<CONFIG:Release>:-O1>)
 function(sail_set_options target)
   # Designated initialisers leave members at their defaults on purpose.
   # No contraction into fused multiply-adds: predictions must be the same bytes on every machine.
-  # GCC 12 reports std::string operations that cannot overlap or overflow (GCC bugs 105651, 105329), also those inside
+  # GCC 12 reports std::string operations that cannot overlap or overflow (-Wrestrict: GCC bug 105651), also those inside
   # system headers once they come from a precompiled one.
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-array-bounds -Wno-missing-field-initializers -ffp-contract=off)
