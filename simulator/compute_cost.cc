@@ -105,12 +105,14 @@ Work EmbeddingWork(const ir::Model& model, const Rates& rates, int tensor, doubl
   return {.forward = rows + projection, .backward = rows + table / rates.bandwidth + 2 * projection};
 }
 
-// Norm, product and loss. Scores are widened to fp32; maximum, exponential, sum: 16 bytes each, and 6 to widen them.
-// Backward writes their gradient: 8 bytes, and 4 to narrow it.
+// Norm, products and loss; the projection to the width of the embedding is whole on every rank. Scores are widened to
+// fp32; maximum, exponential, sum: 16 bytes each, and 6 to widen them. Backward writes their gradient: 8 bytes, and 4
+// to narrow it.
 Work HeadWork(const ir::Model& model, const Rates& rates, int tensor, double tokens) {
-  const double flops = ir::ForwardFlopsPerSample(model, ir::LayerKind::kHead) / static_cast<double>(model.seq_len);
-  const int products = model.embedding_width == model.hidden ? 1 : 2;
-  const double product = rates.Products(tokens * flops / tensor / products, products);
+  const double e = static_cast<double>(model.embedding_width);
+  const bool is_projected = model.embedding_width != model.hidden;
+  const double projection = is_projected ? rates.Products(2 * tokens * static_cast<double>(model.hidden) * e, 1) : 0;
+  const double product = rates.Products(2 * tokens * static_cast<double>(model.vocab) * e / tensor, 1) + projection;
   const double scores = tokens * static_cast<double>(ir::PaddedVocab(model, tensor)) / tensor;
   const double norm = 2 * tokens * static_cast<double>(model.hidden) * rates.element;
   const bool is_widened = rates.element < 4;

@@ -45,10 +45,10 @@ int64_t BlockRow(const ir::Model& model, const MemoryShape& shape, const ir::Tra
 
 // Bytes per token that dropout keeps of a block: a mask byte for each element of the residual branches, and for each
 // score a mask byte and the dropped copy that the values are weighted with (the same paper).
-int64_t DropoutBytes(const ir::Model& model, int element, const MemoryShape& shape, const ir::Trainer& trainer) {
-  if (!trainer.dropout || shape.recompute == ir::Recompute::kFull) return 0;
-  const bool keeps_scores =
-      trainer.attention == ir::AttentionKernel::kUnfused && shape.recompute == ir::Recompute::kNone;
+int64_t DropoutBytes(const ir::Model& model, int element, const MemoryShape& shape, const ir::Trainer& trainer,
+                     ir::Recompute recompute) {
+  if (!trainer.dropout || recompute == ir::Recompute::kFull) return 0;
+  const bool keeps_scores = trainer.attention == ir::AttentionKernel::kUnfused && recompute == ir::Recompute::kNone;
   const int64_t scores = keeps_scores ? model.heads * model.seq_len * (1 + element) : 0;
   return 2 * model.hidden / (trainer.sequence_parallel ? shape.tensor : 1) + scores / shape.tensor;
 }
@@ -61,7 +61,7 @@ int64_t StashedBytes(const ir::Model& model, int element, const MemoryShape& sha
   const int64_t projected = model.embedding_width == h ? 0 : model.embedding_width;
   const int blocks = BlockCount(model, shape.first_layer, shape.last_layer);
   const int64_t block = BlockRow(model, shape, trainer, shape.recompute) * element;
-  int64_t bytes = blocks * tokens * (block + DropoutBytes(model, element, shape, trainer));
+  int64_t bytes = blocks * tokens * (block + DropoutBytes(model, element, shape, trainer, shape.recompute));
   if (HoldsEmbedding(shape)) bytes += tokens * (kTokenIdBytes + projected * element);
   if (HoldsHead(model, shape)) {
     const int64_t rows = (model.norm == ir::NormPlacement::kPre ? 2 : 1) * h + projected;
@@ -76,13 +76,16 @@ int64_t StashedBytes(const ir::Model& model, int element, const MemoryShape& sha
 int64_t WorkingBytes(const ir::Model& model, int element, const MemoryShape& shape, const ir::Trainer& trainer) {
   const int64_t tokens = shape.micro_batch * model.seq_len;
   int64_t row = 4 * model.hidden;
+  int64_t dropped = 0;  // bytes per token
   if (BlockCount(model, shape.first_layer, shape.last_layer) > 0) {
     const int64_t inner = (model.family == ir::ModelFamily::kLlama ? 3 : 2) * model.feed_forward;
     const bool is_fused = trainer.attention == ir::AttentionKernel::kFused;
     row += (inner + (is_fused ? 0 : 2 * model.heads * model.seq_len)) / shape.tensor;
     row += BlockRow(model, shape, trainer, ir::Recompute::kNone) - BlockRow(model, shape, trainer, shape.recompute);
+    dropped = DropoutBytes(model, element, shape, trainer, ir::Recompute::kNone) -
+              DropoutBytes(model, element, shape, trainer, shape.recompute);
   }
-  return tokens * row * element;
+  return tokens * (row * element + dropped);
 }
 
 // The largest parameter tensor on the rank.

@@ -63,7 +63,7 @@ absl::StatusOr<PublicLayerSize> ReadSize(const Json& json, const std::string& wh
   const std::pair<const char*, int64_t*> fields[] = {
       {"params_floats", &size.parameters}, {"act_output_floats", &size.output}, {"act_mem_floats", &size.kept}};
   for (const auto& [name, out] : fields) {
-    constexpr double kLargest = 1e15;  // exact in a double, and no layer is that large
+    constexpr double kLargest = 1e13;  // no layer is that large; times 4 bytes and kLargestKey it fits in 64 bits
     const auto it = json.find(name);   // end() unless `json` is an object
     if (it == json.end() || !IsAmount(*it) || it->get<double>() > kLargest) {
       return Fault(where, ".", name, ": expected a number of floats");

@@ -1,10 +1,10 @@
 // The public measurements of the Sailor artifact (eth-easl/sailor, MIT): seconds and sizes of single layers of a few
-// models, and bandwidths between machines. `sailc import` and the `published` cost model read them; nothing else does.
+// models, and bandwidths between machines. `sailc import`, the `published` cost model and the accuracy
+// benchmark read them.
 //
-// layer_times.json   model → gpu → micro-batch → tensor degree → layer → [forward s, backward s, update s], fp32, of
-// one
-//                    tensor group, collectives included. The update is that of the whole two-block model that was
-//                    profiled, the same for every layer. What is absent ran out of memory or was not tried.
+// layer_times.json   model → gpu → micro-batch → tensor degree → layer → [forward s, backward s, update s], fp32
+//                    of one tensor group, collectives included. The update is that of the whole two-block model that
+//                    was profiled, the same for every layer. What is absent ran out of memory or was not tried.
 // layer_memory.json  model → tensor degree → layer → {params_floats, act_output_floats, act_mem_floats, …}, per GPU and
 //                    sample, floats of 4 bytes.
 // Layer 0 is the embedding, then the blocks, then the head (in some models as two layers: norm, product).

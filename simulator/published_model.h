@@ -3,10 +3,9 @@
 // purpose.
 //
 //   iteration  max over pipelines of  (M − 1) · max_i (t_i + c_i) + Σ c_i + Σ t_i + U,  plus the synchronisation
-//     t_i  forward + backward of stage i, layer by layer from the measurements; the largest among pipelines of one
-//     shape c_i  transfers that stage i is charged: first stage one activation to the next, two beyond three stages;
-//     last
-//          stage two gradients to the one before; between them one of each; one stage: none
+//     t_i  forward + backward of stage i, layer by layer from the measurements; the largest among pipelines of a shape
+//     c_i  transfers that stage i is charged: first stage one activation to the next, two beyond three stages;
+//          last stage two gradients to the one before; between them one of each; one stage: none
 //     U    update of the first layer of a stage, the largest of all stages
 //     a transfer takes bytes / 1e9 / bw(log2(bytes / 1e6)), fp32, machines of min(degree, GPUs per node) GPUs
 //   synchronisation  the largest over groups of layers: ring all-reduce of weights / min(4, smallest degree) bytes over

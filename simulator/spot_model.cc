@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "simulator/memory_model.h"
 
@@ -17,16 +19,18 @@ double Goodput(Seconds interval, Seconds checkpoint, Seconds restart, Seconds mt
 
 namespace {
 
-// Weights and moments of the stages of one pipeline, written side by side by its nodes.
+// Weights and moments of the stages of one pipeline, written side by side by its nodes; the stages of a node share it.
 Seconds CheckpointTime(const ir::Problem& problem, const ir::Plan& plan) {
   const int64_t state = std::max(ir::BytesPerElement(problem.job.precision), 4);
-  double most = 0;
+  std::map<std::pair<ir::PoolId, int>, double> bytes;  // by node
   for (const ir::Stage& stage : plan.pipelines.front().stages) {
     const int degree = stage.group.degree();
     const int64_t parameters =
         degree * ParametersOfStage(problem.model, stage.first_layer, stage.last_layer, degree, degree);
-    most = std::max(most, static_cast<double>(parameters * 3 * state));
+    bytes[{stage.group.pool, stage.group.node}] += static_cast<double>(parameters * 3 * state);
   }
+  double most = 0;
+  for (const auto& [node, written] : bytes) most = std::max(most, written);
   return Seconds(most / kCheckpointBandwidth.value());
 }
 

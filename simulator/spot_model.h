@@ -20,7 +20,7 @@ Seconds CheckpointInterval(Seconds checkpoint, Seconds mtbf);
 double Goodput(Seconds interval, Seconds checkpoint, Seconds restart, Seconds mtbf);
 
 // Fills report.spot if the plan uses a spot pool with a mean lifetime. Nodes fail independently: M = 1 / Σ nodes /
-// lifetime. One pipeline writes the checkpoint, its stages side by side: parameters and optimizer state of the fullest.
+// lifetime. One pipeline writes the checkpoint, its nodes side by side: parameters and optimizer state of the fullest.
 // Expects AddMoney to have filled pools and cost.
 void AddSpot(const ir::Problem& problem, const ir::Plan& plan, ir::Report& report);
 

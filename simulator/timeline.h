@@ -15,7 +15,7 @@
 
 namespace sail::sim {
 
-// What happened when: seconds from the start of the iteration, in the order in which things ended.
+// What happened when: seconds from the start of the iteration. The spans of a rank's computations are in order of time.
 struct RankSpan {
   int rank = 0;
   Op op = Op::kForward;  // kForward, kBackward, kReduce (from joining it: the others may be late), kStep

@@ -146,6 +146,12 @@ std::variant<Command, ExitCode> MakeImport(const OptionTable& table) {
   if (!is_plan && (table.model_name.empty() || table.gpu_name.empty())) {
     return UsageError("import", "a profile needs --model and --gpu");
   }
+  if (is_plan && !(table.model_name.empty() && table.gpu_name.empty())) {
+    return UsageError("import", "a plan takes no --model and no --gpu");
+  }
+  if (!is_plan && !(table.spec_file.empty() && table.job.empty())) {
+    return UsageError("import", "a profile takes no --spec and no -j");
+  }
   return Command(ImportOptions{Common(table), is_plan, table.import_source, table.output, table.model_name,
                                table.gpu_name, table.spec_file, table.job});
 }
@@ -192,7 +198,8 @@ std::variant<Command, ExitCode> ParseCommandLine(int argc, const char* const* ar
   if (const std::optional<ExitCode> code = CheckSubcommandName(table, argc, argv)) return *code;
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs())) return ExitCode::kUsage;
 
-  for (const cl::opt<std::string>* option : {&table.job, &table.output, &table.root, &table.params}) {
+  for (const cl::opt<std::string>* option : {&table.job, &table.output, &table.trace, &table.root, &table.params,
+                                             &table.model_name, &table.gpu_name, &table.spec_file}) {
     if (option->getNumOccurrences() == 0 || !option->empty()) continue;
     return UsageError(
         "", absl::StrCat(option->ArgStr.size() == 1 ? "-" : "--", option->ArgStr.str(), " is given no value"));

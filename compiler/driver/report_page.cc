@@ -47,6 +47,14 @@ std::string ModelText(const ir::Problem& problem) {
                       ir::ToString(problem.job.precision));
 }
 
+std::string SpotFigure(const ir::Report& report) {
+  if (!report.spot) return "";
+  const ir::SpotForecast& spot = *report.spot;
+  return Figure("expected with preemptions", MetricText(ir::Metric::kCostPerIter, spot.cost_per_iteration.value()),
+                absl::StrCat(PercentText(spot.goodput), " of the time makes progress, a checkpoint every ",
+                             SecondsText(spot.checkpoint_interval)));
+}
+
 std::string KeyFigures(const ir::Problem& problem, const ir::Plan& plan, const ir::Report& report) {
   const double steps = static_cast<double>(problem.job.steps);
   const size_t pipelines = plan.pipelines.size();
@@ -57,6 +65,7 @@ std::string KeyFigures(const ir::Problem& problem, const ir::Plan& plan, const i
              MetricText(ir::Metric::kSampleRate, report.samples_per_second)),
       Figure("cost", MetricText(ir::Metric::kCostPerIter, report.cost_per_iteration.value()),
              absl::StrCat(MetricText(ir::Metric::kCostRate, ir::Value(report, ir::Metric::kCostRate)), " for nodes")),
+      SpotFigure(report),
       Figure("training", SecondsText(report.iteration * steps),
              absl::StrCat(problem.job.steps, " iterations, ", UsdText(report.cost_per_iteration * steps))),
       Figure("GPUs", absl::StrCat(report.gpus),

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "compiler/base/number_text.h"
 #include "compiler/driver/quantity_text.h"
 #include "compiler/ir/names.h"
@@ -40,6 +41,15 @@ std::vector<const ir::MemoryTerm*> TermsOf(const std::vector<const ir::StageRepo
   add(**std::max_element(stages.begin(), stages.end(), fewer));
   for (const ir::StageReport* stage : stages) add(*stage);
   return terms;
+}
+
+// "measured", or "derived, measured" where the stages differ.
+std::string SourcesText(const std::vector<const ir::StageReport*>& stages, absl::string_view what) {
+  std::set<std::string> sources;
+  for (const ir::StageReport* stage : stages) {
+    if (const ir::MemoryTerm* term = FindTerm(*stage, what)) sources.emplace(ir::ToString(term->provenance));
+  }
+  return absl::StrJoin(sources, ", ");
 }
 
 }  // namespace
@@ -102,7 +112,7 @@ Table MemoryTable(const ir::Plan& plan, const ir::Report& report, const Alike& g
   }
   Table table(absl::StrCat("<<", std::string(stages.size(), '>')), header);
   for (const ir::MemoryTerm* term : TermsOf(stages)) {
-    std::vector<std::string> row{term->what, std::string(ir::ToString(term->provenance))};
+    std::vector<std::string> row{term->what, SourcesText(stages, term->what)};
     for (const ir::StageReport* stage : stages) {
       const ir::MemoryTerm* held = FindTerm(*stage, term->what);
       row.push_back(held == nullptr ? "-" : BytesText(held->bytes));

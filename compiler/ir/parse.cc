@@ -73,9 +73,9 @@ absl::Status ParseEfficiency(ObjectReader& gpu, std::optional<Efficiency>* out) 
   reader.Get("matmul", &efficiency.matmul);
   GetQuantity(reader, "ramp_s", &efficiency.ramp);
   reader.Get("memory", &efficiency.memory);
-  CheckRange(reader, "matmul", efficiency.matmul, 1e-6, 1);
-  CheckRange(reader, "ramp_s", efficiency.ramp.value(), 0, 1);
-  CheckRange(reader, "memory", efficiency.memory, 1e-6, 1);
+  CheckRange(reader, "matmul", efficiency.matmul, 1 / kLargest, 1);
+  CheckRange(reader, "ramp_s", efficiency.ramp.value(), 0, kLargest);
+  CheckRange(reader, "memory", efficiency.memory, 1 / kLargest, 1);
   return reader.Finish();
 }
 
@@ -368,9 +368,11 @@ absl::StatusOr<Profile> ParseProfile(const Json& json, const Cluster& cluster, s
     CheckRange(element, "tensor", key.tensor, 1, 1024);
     CheckRange(element, "micro_batch", key.micro_batch, 1, kLargestMicroBatch);
     GetPositive(element, "forward_s", &time.forward);
-    GetQuantity(element, "backward_s", &time.backward);  // an embedding may have none worth measuring
+    // An embedding may have no backward worth measuring, and a measured profile no optimizer (simulator/profiles.h).
+    GetQuantity(element, "backward_s", &time.backward);
     CheckRange(element, "backward_s", time.backward.value(), 0, kLargest);
-    GetPositive(element, "optimizer_s", &time.optimizer);
+    GetQuantity(element, "optimizer_s", &time.optimizer);
+    CheckRange(element, "optimizer_s", time.optimizer.value(), 0, kLargest);
     GetOptionalBytes(element, "activation_bytes", &time.activations);
     GetEnum(element, "provenance", kProvenances, &time.provenance);
     SAIL_RETURN_IF_ERROR(element.Finish());

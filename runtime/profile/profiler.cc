@@ -176,6 +176,11 @@ absl::Status MeasureLayers(const LayerProfileOptions& options, const ir::Problem
         if (rank == 0) progress.Step();
         return absl::OkStatus();
       }));
+  size_t expected = 0;
+  for (const ProfileCase& size : cases) expected += kProfileRounds * (ranks / size.tensor * size.tensor);
+  if (samples.size() != expected) {
+    return absl::InternalError(absl::StrCat("ranks reported ", samples.size(), " of ", expected, " rounds"));
+  }
   const std::vector<ProfileEntry> entries = EntriesOf(samples);
   std::string text = TableOf(entries);
   for (const ir::GpuId gpu : gpus) {
@@ -218,8 +223,11 @@ int RunLayerProfile(const LayerProfileOptions& options) {
   const absl::StatusOr<std::vector<ir::GpuId>> gpus = GpusToProfile(plan->problem, options.gpus);
   if (!gpus.ok()) return Fail(gpus.status(), kExitUsage);
   const std::vector<ProfileCase> cases = CasesOf(plan->problem, *gpus);
+  if (cases.empty()) {
+    return Fail(absl::InvalidArgumentError("no machine with these gpus holds a tensor degree of the job"), kExitUsage);
+  }
   const int ranks = options.ranks > 0 ? options.ranks : plan->ranks;
-  const int largest = cases.empty() ? 1 : cases.back().tensor;
+  const int largest = cases.back().tensor;
   if (ranks < largest) {
     return Fail(absl::InvalidArgumentError(absl::StrCat("tensor degree ", largest, " needs as many ranks, and ", ranks,
                                                         " are to run; give --ranks")),

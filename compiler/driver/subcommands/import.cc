@@ -1,4 +1,9 @@
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "compiler/base/file_system.h"
 #include "compiler/base/json.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/driver/compilation.h"
@@ -44,8 +49,8 @@ absl::Status ImportProfile(const ImportOptions& options, const FileSystem& files
   return Deliver(options, "sailprofile", profile.text, "", summary, reporter);
 }
 
-absl::Status ImportPlan(const ImportOptions& options, const FileSystem& files, LoweredJob& job,
-                        Compilation& compilation, Reporter& reporter) {
+absl::StatusOr<PlannedJob> ImportPlan(const ImportOptions& options, const FileSystem& files, LoweredJob& job,
+                                      Compilation& compilation) {
   SAIL_RETURN_IF_ERROR(CompleteProblem(compilation, files, job));
   const ir::Problem& problem = job.problem;
   SAIL_ASSIGN_OR_RETURN(const Json json, ReadJson(options.source, files));
@@ -56,8 +61,7 @@ absl::Status ImportPlan(const ImportOptions& options, const FileSystem& files, L
   SAIL_RETURN_IF_ERROR(Annotate(ir::VerifyPlanStructure(problem, *plan), options.source));
   SAIL_ASSIGN_OR_RETURN(const ir::Report report, sim::Simulate(problem, *plan));
   SAIL_RETURN_IF_ERROR(Annotate(ir::VerifyPlan(problem, *plan, report), options.source));
-  return Deliver(options, "sailplan", ir::PrintPlanFile(problem, *plan, report), ir::PlanHash(problem, *plan),
-                 RenderPlan(problem, *plan, report), reporter);
+  return PlannedJob{*std::move(plan), report};
 }
 
 ExitCode RunPlan(const ImportOptions& options, const FileSystem& files, Reporter& reporter) {
@@ -73,15 +77,34 @@ ExitCode RunPlan(const ImportOptions& options, const FileSystem& files, Reporter
     reporter.ShowError(std::string(job.status().message()));
     return reporter.Finish(ExitCode::kUsage);
   }
-  const absl::Status imported = ImportPlan(options, files, **job, compilation, reporter);
+  const absl::StatusOr<PlannedJob> planned = ImportPlan(options, files, **job, compilation);
+  const PlanCheck check = planned.ok() ? CheckPlan(compilation, *spec, **job, *planned) : PlanCheck::kFails;
   reporter.ShowDiagnostics(compilation.sink, compilation.sources);
-  return reporter.Finish(reporter.Fail(imported));
+  if (!planned.ok()) return reporter.Finish(reporter.Fail(planned.status()));
+  if (check == PlanCheck::kFaulty) return reporter.Finish(ExitCode::kSourceErrors);
+  if (check == PlanCheck::kFails) return reporter.Finish(ExitCode::kInfeasible);
+
+  const ir::Problem& problem = (*job)->problem;
+  return reporter.Finish(reporter.Fail(
+      Deliver(options, "sailplan", ir::PrintPlanFile(problem, planned->plan, planned->report),
+              ir::PlanHash(problem, planned->plan), RenderPlan(problem, planned->plan, planned->report), reporter)));
+}
+
+// What is read, of which nothing may be written over.
+std::vector<std::string> InputsOf(const ImportOptions& options) {
+  if (options.is_plan) return {options.source, options.spec};
+  return {JoinPath(options.source, "layer_times.json"), JoinPath(options.source, "layer_memory.json")};
 }
 
 }  // namespace
 
 ExitCode Run(const ImportOptions& options) {
   Reporter reporter(options.common);
+  for (const std::string& input : InputsOf(options)) {
+    if (!IsSameFile(input, options.output)) continue;
+    reporter.ShowError(absl::StrCat("-o names what is read: '", input, "'"));
+    return reporter.Finish(ExitCode::kUsage);
+  }
   const RealFileSystem files;
   if (options.is_plan) return RunPlan(options, files, reporter);
   return reporter.Finish(reporter.Fail(ImportProfile(options, files, reporter)));

@@ -1,4 +1,5 @@
 #include "absl/strings/str_cat.h"
+#include "compiler/base/number_text.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/driver/quantity_text.h"
 #include "compiler/driver/read_plan.h"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr char kStandardOutput[] = "-";
 
+// The page comes last: a command that fails leaves none.
 absl::Status Report(const ReportOptions& options, Reporter& reporter) {
   sim::Recording recording;
   SAIL_ASSIGN_OR_RETURN(const ReadPlanFile read, ReadPlan(options.plan, RealFileSystem(), &recording));
@@ -20,12 +22,13 @@ absl::Status Report(const ReportOptions& options, Reporter& reporter) {
     reporter.Print(page);
     return absl::OkStatus();
   }
-  SAIL_RETURN_IF_ERROR(WriteFileAtomically(options.output, page));
-  reporter.ShowArtifact("report", options.output, "");
   reporter.PrintSummary(
       absl::StrCat("report of job ", file.problem.job.name, ": iteration ", SecondsText(report.iteration), " on ",
-                   report.gpus, " GPUs, in ", options.output, "\n"),
+                   CountText(report.gpus, "GPU"), ", in ", options.output, "\n"),
       Reporter::Beside::kFile);
+  if (reporter.OutputFailed()) return absl::OkStatus();
+  SAIL_RETURN_IF_ERROR(WriteFileAtomically(options.output, page));
+  reporter.ShowArtifact("report", options.output, "");
   return absl::OkStatus();
 }
 

@@ -103,6 +103,7 @@ class GridFit {
   }
 
   std::string Render(const std::string& name, const std::string& quantity, double committed) const {
+    if (rows_.empty()) return absl::StrCat(name, ": no run to fit it to is in the data\n\n");
     Results results;
     std::set<double> values;
     for (const Row& row : rows_) {

@@ -62,6 +62,7 @@ int Main(const Options& options) {
   runs.runs.insert(runs.runs.end(), vtrain.runs.begin(), vtrain.runs.end());
   runs.messages.insert(runs.messages.end(), vtrain.messages.begin(), vtrain.messages.end());
   if (options.fit) {
+    for (const std::string& message : runs.messages) std::cerr << "accuracy: " << message << "\n";
     std::cout << RenderFits(runs.runs, *calibration);
     return 0;
   }

@@ -116,10 +116,10 @@ void RecomputeHead(ir::Profile& profile) {
 }
 
 absl::StatusOr<Case> BuildCase(const Row& row, const Calibration& constants) {
-  if (row.tensor * row.data * row.pipeline != row.gpus) {
+  if (int64_t{row.tensor} * row.data * row.pipeline != row.gpus) {
     return absl::InvalidArgumentError("tensor · data · pipeline is not the number of GPUs");
   }
-  if (row.global_batch % (row.data * row.micro_batch) != 0) {
+  if (row.global_batch % (int64_t{row.data} * row.micro_batch) != 0) {
     return absl::InvalidArgumentError("the global batch is no multiple of data · micro batch");
   }
   Case result;

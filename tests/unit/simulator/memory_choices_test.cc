@@ -84,11 +84,14 @@ TEST(Activations, FullRecomputationKeepsTheInput) {
 
 // What is dropped lives again while its block runs backward: never less than keeping it for one micro-batch.
 TEST(Activations, WhatIsComputedAgainIsWorkingSet) {
-  const ir::Job job = Bf16Job();
-  const MemoryBreakdown kept = ComputeMemory(LargeModel(), job, kGpu, Block(2));
-  for (const ir::Recompute recompute : {ir::Recompute::kSelective, ir::Recompute::kFull}) {
-    const MemoryBreakdown again = ComputeMemory(LargeModel(), job, kGpu, Block(2, recompute));
-    EXPECT_EQ(again.activations + again.working_set, kept.activations + kept.working_set);
+  ir::Job job = Bf16Job();
+  for (const bool dropout : {false, true}) {
+    job.trainer.dropout = dropout;
+    const MemoryBreakdown kept = ComputeMemory(LargeModel(), job, kGpu, Block(2));
+    for (const ir::Recompute recompute : {ir::Recompute::kSelective, ir::Recompute::kFull}) {
+      const MemoryBreakdown again = ComputeMemory(LargeModel(), job, kGpu, Block(2, recompute));
+      EXPECT_EQ(again.activations + again.working_set, kept.activations + kept.working_set);
+    }
   }
 }
 

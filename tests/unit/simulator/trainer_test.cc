@@ -200,5 +200,16 @@ TEST(Spot, NodesOfAPlanFailIndependently) {
   EXPECT_NEAR(report.spot->cost_per_iteration.value(), report.cost_per_iteration.value() / report.spot->goodput, 1e-15);
 }
 
+// Two stages on one node write through its one way out, all of the state; on two nodes each writes its own.
+TEST(Spot, StagesOfANodeShareItsWayToTheStore) {
+  ir::Problem problem = test::RoundProblem();
+  problem.cluster.pools[0].market = ir::Market::kSpot;
+  problem.cluster.pools[0].mean_lifetime = Seconds(1000);
+  ir::Plan plan = TwoStages(4);
+  const double apart = Simulate(problem, plan)->spot->checkpoint.value();
+  plan.pipelines[0].stages[1].group = {.pool = ir::PoolId(0), .node = 0, .gpus = {1}};
+  EXPECT_GT(Simulate(problem, plan)->spot->checkpoint.value(), 1.5 * apart);
+}
+
 }  // namespace
 }  // namespace sail::sim

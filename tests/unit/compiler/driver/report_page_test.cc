@@ -70,6 +70,16 @@ TEST(ReportPage, NamesOfASpecificationAreText) {
   }
 }
 
+TEST(ReportPage, SaysWhatPreemptionsCost) {
+  ir::Problem problem = test::TinyProblem();
+  EXPECT_FALSE(absl::StrContains(PageOf(problem, test::TinyPlan()), "preemptions"));
+  for (ir::Pool& pool : problem.cluster.pools) {
+    pool.market = ir::Market::kSpot;
+    pool.mean_lifetime = Seconds(1e6);
+  }
+  EXPECT_TRUE(absl::StrContains(PageOf(problem, test::TinyPlan()), "expected with preemptions"));
+}
+
 TEST(ReportPage, SaysWhichLimitsAreBroken) {
   ir::Problem problem = test::TinyProblem();
   problem.job.constraints = {{.name = "few", .metric = ir::Metric::kGpus, .at_most = true, .limit = 1},
