@@ -16,90 +16,164 @@ Seconds RingAllReduceTime(Bytes payload, int ranks, Seconds latency, BytesPerSec
 
 namespace {
 
-// The ring over `nodes`: each sends 2(n−1)/n of the payload to its successor, in 2(n−1) steps of the slowest latency;
-// or a double tree, up and down its 2·⌈log2 n⌉ levels (Sanders et al. 2009). One ring alone does not fill a card.
-Flow RingOver(const Network& network, const std::vector<int>& nodes, int weight) {
-  const size_t n = nodes.size();
+// The pace of the ring over the nodes of `runs`: each sends 2(n−1)/n of the payload to its successor, in 2(n−1) steps
+// of the slowest latency; or a double tree, up and down its 2·⌈log2 n⌉ levels (Sanders et al. 2009). One ring alone
+// does not fill a card.
+Flow RingOver(const ir::Cluster& cluster, absl::Span<const NodeRun> runs, int weight) {
   Flow ring{.hops = {}, .weight = weight, .rate = std::numeric_limits<double>::infinity()};
-  ring.hops.reserve(n);
   double step = 0;  // seconds
   bool has_tree = true;
-  for (size_t i = 0; i < n; ++i) {
-    const Hop hop{.from = nodes[i], .to = nodes[(i + 1) % n]};
-    const BackendConstants& backend = ConstantsOf(network.cluster().gpu(network.pool(hop.from)).backend);
-    step = std::max(step, network.link(hop).latency.value());
-    ring.rate =
-        std::min({ring.rate, network.HopRate(hop, weight), backend.ring_share * weight * network.HopRate(hop, 1)});
+  const auto add = [&](ir::PoolId from, ir::PoolId to) {
+    const BackendConstants& backend = ConstantsOf(cluster.gpu(from).backend);
+    step = std::max(step, cluster.link(from, to).latency.value());
+    ring.rate = std::min(
+        {ring.rate, HopRate(cluster, from, to, weight), backend.ring_share * weight * HopRate(cluster, from, to, 1)});
     has_tree = has_tree && backend.has_tree_all_reduce;
-    ring.hops.push_back(hop);
+  };
+  unsigned n = 0;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    n += runs[i].nodes;
+    if (runs[i].nodes > 1) add(runs[i].pool, runs[i].pool);
+    if (runs.size() > 1) add(runs[i].pool, runs[(i + 1) % runs.size()].pool);
   }
-  const double steps = 2.0 * static_cast<double>(n - 1);
+  const double steps = 2.0 * (n - 1);
   ring.latency = steps * step;
-  ring.factor = steps / static_cast<double>(n);
+  ring.factor = steps / n;
   if (has_tree) ring.tree_latency = 2.0 * std::bit_width(n - 1) * step;
   return ring;
 }
 
-// The owners of one node.
-struct NodeShare {
-  int node = 0;
-  int ranks = 0;
-};
-
-void AddIntraNode(const Network& network, const NodeShare& share, AllReduce& shape) {
-  if (share.ranks < 2) return;
-  const ir::Machine& machine = network.cluster().machine(network.pool(share.node));
-  const BackendConstants& backend = ConstantsOf(network.cluster().gpu(network.pool(share.node)).backend);
-  const double steps = 2.0 * (share.ranks - 1);
+void AddIntraNode(const ir::Cluster& cluster, const NodeRun& run, AllReduce& shape) {
+  if (run.ranks < 2) return;
+  const BackendConstants& backend = ConstantsOf(cluster.gpu(run.pool).backend);
+  const double steps = 2.0 * (run.ranks - 1);
   shape.intra_latency = std::max(shape.intra_latency, steps * backend.intra_node_latency.value());
   shape.intra_seconds_per_byte =
-      std::max(shape.intra_seconds_per_byte, steps / share.ranks / machine.intra_node.value());
+      std::max(shape.intra_seconds_per_byte, steps / run.ranks / cluster.machine(run.pool).intra_node.value());
+}
+
+using ZoneRuns = absl::Span<const NodeRun>;
+
+int CountNodes(ZoneRuns runs) {
+  int nodes = 0;
+  for (const NodeRun& run : runs) nodes += run.nodes;
+  return nodes;
+}
+
+// Takes the runs of the first zone off `rest`.
+ZoneRuns TakeZone(const ir::Cluster& cluster, ZoneRuns& rest) {
+  const auto zone = [&](const NodeRun& run) { return cluster.pool(run.pool).zone; };
+  size_t size = 1;
+  while (size < rest.size() && zone(rest[size]) == zone(rest[0])) ++size;
+  const ZoneRuns taken = rest.first(size);
+  rest.remove_prefix(size);
+  return taken;
 }
 
 // After the ring of its zone each of a zone's n nodes holds 1/n of the sum; `lanes` = the least n of all zones rings
-// run side by side between the zones, each with 1/lanes of the payload.
-Flow CrossRing(const Network& network, const std::vector<std::vector<NodeShare>>& zones) {
-  size_t lanes = zones.front().size();
-  for (const auto& zone : zones) lanes = std::min(lanes, zone.size());
+// run side by side between the zones, each with 1/lanes of the payload. Lane i goes over the i-th node of each zone.
+Flow CrossRing(const ir::Cluster& cluster, absl::Span<const ZoneRuns> zones, int lanes) {
   Flow cross{.hops = {}, .weight = 1, .rate = std::numeric_limits<double>::infinity()};
-  for (size_t lane = 0; lane < lanes; ++lane) {
-    std::vector<int> nodes;
-    for (const auto& zone : zones) nodes.push_back(zone[lane].node);
-    const Flow ring = RingOver(network, nodes, /*weight=*/1);
-    cross.hops.insert(cross.hops.end(), ring.hops.begin(), ring.hops.end());
+  absl::InlinedVector<NodeRun, 4> lane_runs;
+  absl::InlinedVector<size_t, 4> next(zones.size(), 0);  // by zone: the run after the lane's
+  absl::InlinedVector<int, 4> left(zones.size(), 0);     // nodes of the lane's run that no lane has had
+  lane_runs.resize(zones.size());
+  for (int lane = 0; lane < lanes;) {
+    int equal = lanes - lane;  // lanes over nodes of the same runs
+    for (size_t z = 0; z < zones.size(); ++z) {
+      if (left[z] == 0) {
+        lane_runs[z].pool = zones[z][next[z]].pool;
+        left[z] = zones[z][next[z]++].nodes;
+      }
+      equal = std::min(equal, left[z]);
+    }
+    for (int& nodes : left) nodes -= equal;
+    const Flow ring = RingOver(cluster, lane_runs, /*weight=*/1);
     cross.latency = std::max(cross.latency, ring.latency);
     cross.tree_latency = lane == 0 ? ring.tree_latency : std::max(cross.tree_latency, ring.tree_latency);
     cross.rate = std::min(cross.rate, ring.rate);
-    cross.factor = ring.factor / static_cast<double>(lanes);
-    cross.tree_factor = ring.tree_factor / static_cast<double>(lanes);
+    cross.factor = ring.factor / lanes;
+    cross.tree_factor = ring.tree_factor / lanes;
+    lane += equal;
   }
   return cross;
 }
 
+// The nodes of owners in one zone, with the number of owners on each.
+struct ZoneNodes {
+  std::vector<int> nodes;
+  std::vector<int> ranks;
+};
+
 }  // namespace
+
+void PaceAllReduce(const ir::Cluster& cluster, absl::Span<const NodeRun> runs, AllReduce& shape) {
+  shape.intra_latency = 0;
+  shape.intra_seconds_per_byte = 0;
+  shape.zone_rings.clear();
+  shape.cross_ring.clear();
+  absl::InlinedVector<ZoneRuns, 4> zones;
+  int lanes = std::numeric_limits<int>::max();
+  while (!runs.empty()) {
+    const ZoneRuns zone = TakeZone(cluster, runs);
+    int streams = zone.front().ranks;
+    for (const NodeRun& run : zone) {
+      AddIntraNode(cluster, run, shape);
+      streams = std::min(streams, run.ranks);
+    }
+    const int nodes = CountNodes(zone);
+    if (nodes > 1) shape.zone_rings.push_back(RingOver(cluster, zone, streams));
+    lanes = std::min(lanes, nodes);
+    zones.push_back(zone);
+  }
+  if (zones.size() > 1) shape.cross_ring.push_back(CrossRing(cluster, zones, lanes));
+}
 
 AllReduce MakeAllReduce(const Network& network, const std::vector<int>& nodes) {
   // 1. Owners by zone and node. Nodes are in pool order, so the nodes of one zone need not be neighbours.
-  std::vector<std::vector<NodeShare>> zones(network.cluster().zones.size());
+  std::vector<ZoneNodes> zones(network.cluster().zones.size());
   for (const int node : nodes) {
-    std::vector<NodeShare>& zone = zones[network.zone(node).index()];
-    if (zone.empty() || zone.back().node != node) zone.push_back({.node = node});
-    ++zone.back().ranks;
-  }
-  std::erase_if(zones, [](const std::vector<NodeShare>& zone) { return zone.empty(); });
-  // 2. Inside the nodes, then between the nodes of a zone, then between zones.
-  AllReduce shape;
-  for (const std::vector<NodeShare>& zone : zones) {
-    int streams = zone.front().ranks;
-    std::vector<int> members;
-    for (const NodeShare& share : zone) {
-      AddIntraNode(network, share, shape);
-      streams = std::min(streams, share.ranks);
-      members.push_back(share.node);
+    ZoneNodes& zone = zones[network.zone(node).index()];
+    if (zone.nodes.empty() || zone.nodes.back() != node) {
+      zone.nodes.push_back(node);
+      zone.ranks.push_back(0);
     }
-    if (members.size() > 1) shape.zone_rings.push_back(RingOver(network, members, streams));
+    ++zone.ranks.back();
   }
-  if (zones.size() > 1) shape.cross_ring.push_back(CrossRing(network, zones));
+  std::erase_if(zones, [](const ZoneNodes& zone) { return zone.nodes.empty(); });
+  // 2. The pace of inside the nodes, then between the nodes of a zone, then between zones.
+  std::vector<NodeRun> runs;
+  size_t lanes = zones.front().nodes.size();
+  for (const ZoneNodes& zone : zones) {
+    lanes = std::min(lanes, zone.nodes.size());
+    for (size_t i = 0; i < zone.nodes.size(); ++i) {
+      const NodeRun run{.pool = network.pool(zone.nodes[i]), .nodes = 1, .ranks = zone.ranks[i]};
+      const bool is_like_last = i > 0 && runs.back().pool == run.pool && runs.back().ranks == run.ranks;
+      if (is_like_last)
+        ++runs.back().nodes;
+      else
+        runs.push_back(run);
+    }
+  }
+  AllReduce shape;
+  PaceAllReduce(network.cluster(), runs, shape);
+  // 3. The hops.
+  size_t ring = 0;
+  for (const ZoneNodes& zone : zones) {
+    const size_t n = zone.nodes.size();
+    if (n == 1) continue;
+    auto& hops = shape.zone_rings[ring++].hops;
+    hops.reserve(n);
+    for (size_t i = 0; i < n; ++i) hops.push_back({.from = zone.nodes[i], .to = zone.nodes[(i + 1) % n]});
+  }
+  if (zones.size() > 1) {
+    auto& hops = shape.cross_ring.front().hops;
+    for (size_t lane = 0; lane < lanes; ++lane) {
+      for (size_t z = 0; z < zones.size(); ++z) {
+        hops.push_back({.from = zones[z].nodes[lane], .to = zones[(z + 1) % zones.size()].nodes[lane]});
+      }
+    }
+  }
   return shape;
 }
 

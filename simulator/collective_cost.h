@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "absl/types/span.h"
 #include "compiler/base/units.h"
 #include "simulator/network.h"
 
@@ -22,6 +23,17 @@ struct AllReduce {
   std::vector<Flow> zone_rings;       // one for each zone with several nodes; they run side by side
   std::vector<Flow> cross_ring;       // empty, or one flow: the rings between zones
 };
+
+// Neighbouring nodes of one pool with as many owners each.
+struct NodeRun {
+  ir::PoolId pool = ir::PoolId(-1);
+  int nodes = 1;
+  int ranks = 1;  // owners on each
+};
+
+// Overwrites `shape` by the all-reduce of owners on `runs`, which are sorted by zone; without hops. Allocates nothing
+// where `shape` held as many rings before. O(runs).
+void PaceAllReduce(const ir::Cluster& cluster, absl::Span<const NodeRun> runs, AllReduce& shape);
 
 // `nodes`: the network's node of each owner, ascending.
 AllReduce MakeAllReduce(const Network& network, const std::vector<int>& nodes);

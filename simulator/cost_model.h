@@ -4,10 +4,13 @@
 // recurrences; Evaluate is the closed-form judgement of a complete plan; simulate.h's timeline is the event-driven one.
 #pragma once
 
+#include <memory>
+
 #include "absl/status/statusor.h"
 #include "compiler/ir/plan.h"
 #include "compiler/ir/problem.h"
 #include "compiler/ir/report.h"
+#include "simulator/outline.h"
 
 namespace sail::sim {
 
@@ -51,6 +54,10 @@ class CostModel {
   // Sources: Narayanan et al. 2019, 2021 (1F1B); Sailor §4.
   // Complexity O(Σ over distinct pipelines of stages · micro-batches + layers + gradient buckets · pipelines).
   virtual absl::StatusOr<ir::Report> Evaluate(const ir::Plan& plan) const = 0;
+
+  // Estimates what Evaluate says of regular plans (outline.h) in microseconds. The timeline's model estimates the
+  // closed form. The result must not outlive the model.
+  virtual std::unique_ptr<OutlineEstimator> MakeEstimator() const = 0;
 };
 
 }  // namespace sail::sim

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "compiler/ir/cluster.h"
 #include "compiler/ir/placement.h"
 
@@ -25,7 +26,7 @@ struct Hop {
 
 // Bytes that move over all hops at one common pace, after a latency. The amount is `factor` times a payload.
 struct Flow {
-  std::vector<Hop> hops;
+  absl::InlinedVector<Hop, 1> hops;  // a transfer has one
   int weight = 1;
   double latency = 0;  // seconds
   double factor = 1;   // bytes over each hop per byte of payload

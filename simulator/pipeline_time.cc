@@ -1,14 +1,68 @@
 #include "simulator/pipeline_time.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "absl/container/inlined_vector.h"
 
 namespace sail::sim {
 
-PipelineTime ComputePipelineTime(const std::vector<StageSeconds>& stages, int micro_batches, bool paired_sends) {
+namespace {
+
+// What the next round depends on, and how it was some rounds ago.
+class Rounds {
+ public:
+  Rounds(std::vector<double>& free, size_t depth) : free_(free), arrival_(depth, 0.0) {
+    free_.assign(depth, 0.0);
+    saved_.resize(2 * depth);
+  }
+
+  std::vector<double>& free_;                // when the stage has finished what it was given so far
+  absl::InlinedVector<double, 16> arrival_;  // of the activation that the stage's next forward needs
+
+  // Called after each steady round `k`, the last of which is `last`; returns how many rounds to skip.
+  int Skip(int k, int last) {
+    const size_t depth = free_.size();
+    if (saved_round_ >= 0) {
+      const double moved = free_[0] - saved_[0];
+      const auto has_moved = [&](double now, double then) {
+        return std::abs(now - then - moved) <= kPeriodTolerance * moved;
+      };
+      bool is_periodic = true;
+      for (size_t s = 1; s < depth && is_periodic; ++s) {
+        is_periodic = has_moved(free_[s], saved_[s]) && has_moved(arrival_[s], saved_[depth + s]);
+      }
+      if (is_periodic) {
+        const int period = k - saved_round_;
+        const int times = (last - k) / period;
+        for (double& end : free_) end += times * moved;
+        for (size_t s = 1; s < depth; ++s) arrival_[s] += times * moved;
+        return times * period;
+      }
+    }
+    // A period is at most the longest way of a micro-batch, about a round for each stage.
+    if (saved_round_ < 0 || k - saved_round_ >= static_cast<int>(depth)) {
+      saved_round_ = k;
+      std::copy(free_.begin(), free_.end(), saved_.begin());
+      std::copy(arrival_.begin(), arrival_.end(), saved_.begin() + static_cast<std::ptrdiff_t>(depth));
+    }
+    return 0;
+  }
+
+ private:
+  int saved_round_ = -1;
+  absl::InlinedVector<double, 32> saved_;
+};
+
+}  // namespace
+
+void ComputePipelineTime(absl::Span<const StageSeconds> stages, int micro_batches, bool paired_sends,
+                         PipelineTime& time) {
   const int depth = static_cast<int>(stages.size());
-  std::vector<double> free(depth, 0.0);     // when the stage has finished what it was given so far
-  std::vector<double> arrival(depth, 0.0);  // of the activation that the stage's next forward needs
-  PipelineTime time;
+  const int last_steady = micro_batches - depth;
+  Rounds rounds(time.backward_end, stages.size());
+  std::vector<double>& free = rounds.free_;
+  auto& arrival = rounds.arrival_;
   for (int k = 1 - depth; k < micro_batches; ++k) {
     for (int s = depth - 1; s >= 0; --s) {
       const int micro = k + depth - 1 - s;
@@ -27,9 +81,14 @@ PipelineTime ComputePipelineTime(const std::vector<StageSeconds>& stages, int mi
       free[s] = start + stages[s].backward;
       if (s > 0) gradient = free[s] + stages[s - 1].send_gradient;
     }
+    if (k < last_steady) k += rounds.Skip(k, last_steady);
   }
   time.last_stage_end = free[depth - 1];
-  time.backward_end = std::move(free);
+}
+
+PipelineTime ComputePipelineTime(const std::vector<StageSeconds>& stages, int micro_batches, bool paired_sends) {
+  PipelineTime time;
+  ComputePipelineTime(stages, micro_batches, paired_sends, time);
   return time;
 }
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "absl/types/span.h"
 #include "compiler/base/units.h"
 
 namespace sail::sim {
@@ -26,9 +27,19 @@ struct PipelineTime {
 //   B_s(k)  starts at  max(previous operation of stage s, B_{s+1}(k) + send_gradient_s)
 //   order on stage s:  …, F_s(k + w_s), B_s(k), F_s(k + w_s + 1), B_s(k + 1), …
 // Round k (−(P−1) ≤ k < M) plays F_s(k + w_s) for s descending, then B_s(k) for s descending: everything a step needs
-// was played in this round or the one before, so one arrival time per stage is all the state. O(P · (M + P)).
+// was played in this round or the one before, so two times per stage are all the state.
 // With paired sends the activation of F_s(k + w_s), k ≥ 0, leaves once the gradient for B_s(k) is there, too.
+//
+// While every stage has both a forward and a backward to play, a round is a fixed max-plus map of the state, which
+// becomes periodic: once the whole state is that of q rounds before, moved by one time, so are all rounds that follow,
+// and they are skipped. Compared with a relative kPeriodTolerance, by which the result may be off. O(P · (M + P)), with
+// M no more than the rounds until that happens.
 PipelineTime ComputePipelineTime(const std::vector<StageSeconds>& stages, int micro_batches, bool paired_sends = false);
+// The same into `time`, whose memory is used again.
+void ComputePipelineTime(absl::Span<const StageSeconds> stages, int micro_batches, bool paired_sends,
+                         PipelineTime& time);
+
+inline constexpr double kPeriodTolerance = 1e-12;
 
 // Σ t + Σ c + (M − 1) · max (t + c): the classic form, never below ComputePipelineTime(…).backward_end[0].
 Seconds ClassicPipelineTime(const std::vector<StageSeconds>& stages, int micro_batches);

@@ -12,15 +12,12 @@
 #include "simulator/plan_costs.h"
 #include "simulator/price_model.h"
 #include "simulator/published_groups.h"
+#include "simulator/published_outline.h"
 
 namespace sail::sim {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kFloatBytes = 4;
-constexpr int kStateBytes = 24;  // per parameter
-constexpr double kChunkBytes = 500e6;
-constexpr Bytes kMoreThanAnyGpu = Bytes(int64_t{1} << 60);
 
 class PublishedCostModel : public CostModel {
  public:
@@ -58,6 +55,10 @@ class PublishedCostModel : public CostModel {
   }
 
   absl::StatusOr<ir::Report> Evaluate(const ir::Plan& plan) const override;
+
+  std::unique_ptr<OutlineEstimator> MakeEstimator() const override {
+    return MakePublishedEstimator(problem_, model_, network_);
+  }
 
  private:
   const std::vector<PublicLayerTime>* TimesOf(const StageShape& stage) const {
@@ -114,7 +115,7 @@ std::vector<ir::MemoryTerm> PublishedCostModel::MemoryOf(const StageShape& stage
   constexpr auto kMeasured = ir::Provenance::kMeasured;
   return {{"parameters and states", Bytes(kStateBytes * parameters), kMeasured},
           {"activations", Bytes(kept) * kFloatBytes * stage.micro_batch * in_flight, kMeasured},
-          {"framework", Bytes(stage.tensor == 1 ? 2'000'000'000 : 3'000'000'000), ir::Provenance::kAssumed}};
+          {"framework", FrameworkBytes(stage.tensor), ir::Provenance::kAssumed}};
 }
 
 absl::Status PublishedCostModel::CheckMeasured(const ir::Plan& plan) const {
@@ -165,7 +166,7 @@ std::vector<double> PublishedCostModel::ChargedTransfers(const ir::Pipeline& pip
 double PublishedCostModel::Synchronisation(const PublishedReduction& reduced) const {
   const auto n = static_cast<double>(reduced.owners.size());
   if (n < 2) return 0;
-  int smallest = 4;
+  int smallest = kLargestDivisor;
   for (const auto& stages : reduced.owners) {
     for (const ir::Stage* stage : stages) smallest = std::min(smallest, stage->group.degree());
   }
@@ -181,9 +182,7 @@ double PublishedCostModel::Synchronisation(const PublishedReduction& reduced) co
     return 2 * (n - 1) * slowest;
   };
   const double bytes = kFloatBytes * model_.Parameters(reduced.first_layer, reduced.last_layer) / smallest;
-  const double chunks = std::floor(bytes / kChunkBytes);
-  const double rest = bytes - chunks * kChunkBytes;
-  return (chunks > 0 ? chunks * ring(kChunkBytes) : 0) + (rest > 0 ? ring(rest) : 0);
+  return SecondsInChunks(bytes, ring);
 }
 
 // Activations and gradients, and a closed ring over all weights.

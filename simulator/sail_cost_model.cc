@@ -7,6 +7,7 @@
 #include "simulator/gradient_sync.h"
 #include "simulator/memory_model.h"
 #include "simulator/plan_costs.h"
+#include "simulator/sail_outline.h"
 #include "simulator/simulate.h"
 
 namespace sail::sim {
@@ -131,6 +132,8 @@ class SailCostModel : public CostModel {
     for (const OwnerSet& set : sync.sets) AddAllReduceTraffic(costs.network, set.shape, set.bytes, traffic);
     return MakeReport(stage_costs_, plan, costs, times, traffic);
   }
+
+  std::unique_ptr<OutlineEstimator> MakeEstimator() const override { return MakeSailEstimator(stage_costs_); }
 
  private:
   const ir::Problem& problem_;

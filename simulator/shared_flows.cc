@@ -7,43 +7,66 @@
 
 namespace sail::sim {
 
-int SharedFlows::ResourceOf(ResourceKey key, double capacity) {
-  const auto [it, is_new] = index_.try_emplace(key, static_cast<int>(resources_.size()));
-  if (is_new) resources_.push_back({.capacity = capacity, .weight = 0, .flows = {}});
-  return it->second;
+SharedFlows::SharedFlows(const Network& network)
+    : network_(network), zones_(static_cast<int>(network.cluster().zones.size())) {
+  resources_.resize(static_cast<size_t>(network.node_count()) * (2 + 2 * zones_));
+}
+
+int SharedFlows::ResourceOf(int node, Share share, int zone) const {
+  const int first = node * (2 + 2 * zones_);
+  switch (share) {
+    case kCardOut:
+    case kCardIn:
+      return first + share;
+    case kLinkOut:
+      return first + 2 + zone;
+    case kLinkIn:
+      return first + 2 + zones_ + zone;
+  }
+  SAIL_CHECK(false) << "share " << share;
 }
 
 void SharedFlows::Use(State& state, Hop hop) {
-  enum { kCardOut, kCardIn, kLinkOut, kLinkIn };
+  const auto use = [&](int node, Share share, int zone, double capacity) {
+    const int resource = ResourceOf(node, share, zone);
+    resources_[resource].capacity = capacity;
+    state.resources.push_back(resource);
+  };
   const ir::Link& link = network_.link(hop);
   if (link.share == ir::LinkShare::kPerNode) {
-    const double capacity = link.bandwidth.value();
-    state.resources.push_back(ResourceOf({kLinkOut, hop.from, network_.zone(hop.to).index()}, capacity));
-    state.resources.push_back(ResourceOf({kLinkIn, hop.to, network_.zone(hop.from).index()}, capacity));
+    use(hop.from, kLinkOut, network_.zone(hop.to).index(), link.bandwidth.value());
+    use(hop.to, kLinkIn, network_.zone(hop.from).index(), link.bandwidth.value());
   }
-  const auto card = [&](int kind, int node) {
-    if (const auto& nic = network_.cluster().machine(network_.pool(node)).nic) {
-      state.resources.push_back(ResourceOf({kind, node, 0}, nic->value()));
-    }
+  const auto card = [&](int node, Share share) {
+    const auto& nic = network_.cluster().machine(network_.pool(node)).nic;
+    if (nic) use(node, share, 0, nic->value());
   };
-  card(kCardOut, hop.from);
-  card(kCardIn, hop.to);
+  card(hop.from, kCardOut);
+  card(hop.to, kCardIn);
 }
 
-double SharedFlows::RateOf(const State& state) const {
+double SharedFlows::RateOf(const State& state) {
   double rate = state.limit;
   for (const int r : state.resources) {
-    rate = std::min(rate, resources_[r].capacity * (state.weight / resources_[r].weight));
+    Resource& resource = resources_[r];
+    if (resource.asked_weight != state.weight) {  // most flows on one resource are alike
+      resource.asked_weight = state.weight;
+      resource.asked_rate = resource.capacity * (state.weight / resource.weight);
+    }
+    rate = std::min(rate, resource.asked_rate);
   }
   return rate;
 }
 
 // Gives every flow on `resources` its present pace. A flow whose pace stays keeps its entry, so that an undisturbed
 // flow takes exactly bytes / rate.
-void SharedFlows::Settle(const std::vector<int>& resources, double now) {
+void SharedFlows::Settle(const ResourceList& resources, double now) {
+  ++round_;
   for (const int r : resources) {
     for (const int id : resources_[r].flows) {
       State& state = flows_[id];
+      if (state.settled == round_) continue;  // flows mostly share several resources
+      state.settled = round_;
       const double rate = RateOf(state);
       if (rate == state.rate) continue;
       state.remaining = std::max(0.0, state.remaining - state.rate * (now - state.since));
@@ -64,26 +87,28 @@ void SharedFlows::Start(const Flow& flow, double payload, double now, int tag) {
     unused_.pop_back();
   }
   State& state = flows_[id];
-  const int version = state.version + 1;  // entries of the slot's former flows stay stale
-  state = State{.resources = {},
-                .weight = static_cast<double>(flow.weight),
-                .limit = flow.rate,
-                .remaining = flow.factor * payload,
-                .since = now,
-                .tag = tag,
-                .version = version,
-                .is_active = true};
+  state.resources.clear();
+  state.weight = flow.weight;
+  state.limit = flow.rate;
+  state.remaining = flow.factor * payload;
+  state.since = now;
+  state.rate = 0;
+  state.tag = tag;
+  ++state.version;  // entries of the slot's former flows stay stale
+  state.is_active = true;
   for (const Hop hop : flow.hops) Use(state, hop);
   for (const int r : state.resources) {
     resources_[r].weight += state.weight;
+    resources_[r].asked_weight = 0;
     resources_[r].flows.push_back(id);
   }
   ++active_;
   if (state.resources.empty()) {
     state.rate = state.limit;
-    ends_.push({.time = now + state.remaining / state.rate, .sequence = sequence_++, .flow = id, .version = version});
+    ends_.push(
+        {.time = now + state.remaining / state.rate, .sequence = sequence_++, .flow = id, .version = state.version});
   } else {
-    Settle(std::vector<int>(state.resources), now);  // its own pace is 0 until then, so it gets its entry here
+    Settle(ResourceList(state.resources), now);  // its own pace is 0 until then, so it gets its entry here
   }
 }
 
@@ -109,11 +134,12 @@ int SharedFlows::Finish() {
   state.is_active = false;
   for (const int r : state.resources) {
     resources_[r].weight -= state.weight;
+    resources_[r].asked_weight = 0;
     std::erase(resources_[r].flows, end.flow);
   }
   --active_;
   unused_.push_back(end.flow);
-  Settle(std::vector<int>(state.resources), end.time);
+  Settle(ResourceList(state.resources), end.time);
   return state.tag;
 }
 

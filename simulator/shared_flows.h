@@ -7,11 +7,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <queue>
 #include <tuple>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "simulator/network.h"
 
 namespace sail::sim {
@@ -19,7 +19,7 @@ namespace sail::sim {
 class SharedFlows {
  public:
   // `network` must outlive this.
-  explicit SharedFlows(const Network& network) : network_(network) {}
+  explicit SharedFlows(const Network& network);
 
   // The flow's factor · payload bytes start to move at `now` (its latency is over). `tag` comes back from Finish.
   void Start(const Flow& flow, double payload, double now, int tag);
@@ -35,16 +35,20 @@ class SharedFlows {
     double capacity = 0;  // bytes per second
     double weight = 0;    // of the flows that use it
     std::vector<int> flows;
+    double asked_weight = 0;  // of the flow whose pace was asked for last, and the pace; 0: the flows have changed
+    double asked_rate = 0;
   };
+  using ResourceList = absl::InlinedVector<int, 4>;  // as many as one hop uses
   struct State {
-    std::vector<int> resources;
+    ResourceList resources;
     double weight = 1;
     double limit = 0;      // bytes per second, its own
     double remaining = 0;  // bytes at `since`
     double rate = 0;
     double since = 0;
     int tag = 0;
-    int version = 0;  // of its entry in ends_; older entries are stale
+    int version = 0;      // of its entry in ends_; older entries are stale
+    int64_t settled = 0;  // the round in which it was last looked at
     bool is_active = false;
   };
   struct End {
@@ -56,19 +60,19 @@ class SharedFlows {
       return std::tie(a.time, a.sequence) > std::tie(b.time, b.sequence);
     }
   };
-  // (what, node, zone): card out, card in, link out, link in.
-  using ResourceKey = std::tuple<int, int, int>;
-
-  int ResourceOf(ResourceKey key, double capacity);
+  // Each node has a card and a share of the link to each zone, out and in.
+  enum Share { kCardOut, kCardIn, kLinkOut, kLinkIn };
+  int ResourceOf(int node, Share share, int zone) const;
   void Use(State& state, Hop hop);
-  double RateOf(const State& state) const;
-  void Settle(const std::vector<int>& resources, double now);
+  double RateOf(const State& state);
+  void Settle(const ResourceList& resources, double now);
   void DropStale();
 
   const Network& network_;
-  std::map<ResourceKey, int> index_;
+  const int zones_;
   std::vector<Resource> resources_;
   std::vector<State> flows_;
+  int64_t round_ = 0;        // of Settle
   std::vector<int> unused_;  // slots of flows_ to use again
   std::priority_queue<End, std::vector<End>, std::greater<End>> ends_;
   int64_t sequence_ = 0;

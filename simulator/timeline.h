@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "simulator/collective_cost.h"
+#include "simulator/gradient_sync.h"
 #include "simulator/plan_costs.h"
 #include "simulator/schedule.h"
 
@@ -45,9 +45,8 @@ struct TimelineInput {
   const ir::Plan& plan;
   const PlanCosts& costs;
   const ir::Trainer& trainer;
-  const std::vector<Bucket>& buckets;         // in the order in which they are reduced
-  const std::vector<AllReduce>& all_reduces;  // of each bucket
-  Recording* recording = nullptr;             // what happens is added to it if there is one
+  const GradientSync& sync;
+  Recording* recording = nullptr;  // what happens is added to it if there is one
 };
 
 // O(events · log events · flows that meet on a link).

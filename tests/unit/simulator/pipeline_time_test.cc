@@ -78,6 +78,57 @@ TEST(PipelineTime, PeriodOfALongRoundTripIsSharedByTheMicroBatchesInFlight) {
   EXPECT_EQ(ClassicPipelineTime(stages, 4), Seconds(3 + 3 + 10 + 3 * 13));
 }
 
+// The events one after the other, none skipped: what the recurrences of the header say.
+std::vector<double> BackwardEndsEventByEvent(const std::vector<StageSeconds>& stages, int micro_batches, bool paired) {
+  const int depth = static_cast<int>(stages.size());
+  std::vector<double> free(depth, 0.0);
+  std::vector<double> arrival(depth, 0.0);
+  for (int k = 1 - depth; k < micro_batches; ++k) {
+    for (int s = depth - 1; s >= 0; --s) {
+      const int micro = k + depth - 1 - s;
+      if (micro < 0 || micro >= micro_batches) continue;
+      free[s] = std::max(free[s], arrival[s]) + stages[s].forward;
+      if (s + 1 < depth) arrival[s + 1] = free[s] + stages[s].send_activation;
+    }
+    double gradient = 0;
+    for (int s = depth - 1; s >= 0 && k >= 0; --s) {
+      const double start = std::max(free[s], gradient);
+      if (paired && s + 1 < depth && k + depth - 1 - s < micro_batches) {
+        arrival[s + 1] = start + stages[s].send_activation;
+      }
+      free[s] = start + stages[s].backward;
+      if (s > 0) gradient = free[s] + stages[s - 1].send_gradient;
+    }
+  }
+  return free;
+}
+
+// Balanced stages, one slow stage, long round trips, and stages that differ by a thousandth, whose rounds take long to
+// become periodic.
+TEST(PipelineTime, SkippingPeriodsChangesNothing) {
+  Rng rng(11);
+  for (int round = 0; round < 1000; ++round) {
+    SCOPED_TRACE(round);
+    const int depth = 1 + static_cast<int>(rng.Below(9));
+    const double spread = std::vector<double>{0, 1e-3, 0.1, 1}[rng.Below(4)];
+    const double sends = std::vector<double>{0, 0.1, 3}[rng.Below(3)];
+    std::vector<StageSeconds> stages;
+    for (int s = 0; s < depth; ++s) {
+      stages.push_back({.forward = 1 + spread * rng.Uniform(), .backward = 2 + spread * rng.Uniform()});
+      if (s + 1 == depth) break;
+      stages.back().send_activation = sends * rng.Uniform();
+      stages.back().send_gradient = sends * rng.Uniform();
+    }
+    const bool paired = rng.Below(2) == 0;
+    const int micro_batches = 1 + static_cast<int>(rng.Below(600));
+    const std::vector<double> expected = BackwardEndsEventByEvent(stages, micro_batches, paired);
+    const PipelineTime time = ComputePipelineTime(stages, micro_batches, paired);
+    ASSERT_EQ(time.backward_end.size(), expected.size());
+    for (int s = 0; s < depth; ++s) EXPECT_NEAR(time.backward_end[s], expected[s], 1e-11 * expected[s]);
+    EXPECT_EQ(time.last_stage_end, time.backward_end.back());
+  }
+}
+
 // Bounds that hold for every pipeline: never above the classic form, never below a stage's own work after the shortest
 // way to it and before the shortest way back, nor below one micro-batch's way.
 TEST(PipelineTime, LiesBetweenItsBounds) {

@@ -1,0 +1,330 @@
+#include "simulator/outline_sync.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <tuple>
+
+#include "simulator/schedule.h"
+
+namespace sail::sim {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+int Log2(int shards) { return std::bit_width(static_cast<unsigned>(shards)) - 1; }
+
+}  // namespace
+
+OutlineSync::OutlineSync(const ir::Problem& problem) : problem_(problem) {
+  const ir::Model& model = problem.model;
+  int largest = 1;
+  for (const int degree : problem.job.tensor_degrees) largest = std::max(largest, degree);
+  for (const ir::LayerKind kind : {ir::LayerKind::kEmbedding, ir::LayerKind::kBlock, ir::LayerKind::kHead}) {
+    Elements& elements = elements_[static_cast<int>(kind)];
+    const bool is_tied = model.tied_head && kind != ir::LayerKind::kBlock;
+    for (int shards = 1; shards <= largest; shards *= 2) {
+      const ir::LayerParameters parameters = ir::ParametersOnRank(model, kind, /*tensor=*/1, shards);
+      elements.sharded.push_back(is_tied ? 0 : parameters.sharded / shards);
+      elements.replicated = parameters.replicated;
+    }
+  }
+  for (int shards = 1; shards <= largest; shards *= 2) {
+    tied_elements_.push_back(ir::PaddedVocab(model, shards) * model.embedding_width / shards);
+  }
+}
+
+double OutlineSync::End(const PlanOutline& outline, const std::vector<ClassCosts>& costs,
+                        std::vector<double>* traffic) {
+  Begin(outline, costs);
+  AddBuckets();
+  if (traffic != nullptr) {
+    const size_t zones = problem_.cluster.zones.size();
+    for (const ZoneUse& use : zone_uses_) {
+      (*traffic)[use.from * zones + use.to] += use.bytes_per_byte * sums_[use.sum].bytes;
+    }
+  }
+  PlayBuckets(costs);
+  return std::max(LastStep(costs), CardEnd());
+}
+
+// Groups, and the place of each stage in them.
+void OutlineSync::Begin(const PlanOutline& outline, const std::vector<ClassCosts>& costs) {
+  outline_ = &outline;
+  element_bytes_ = ReducedBytesPerElement(problem_.job, outline.sharding);
+  groups_.clear();
+  places_.clear();
+  first_place_.clear();
+  smallest_ = std::numeric_limits<int>::max();
+  pipelines_ = 0;
+  for (const PipelineClass& of : outline.classes) {
+    pipelines_ += of.count;
+    for (const StageOutline& stage : of.stages) smallest_ = std::min(smallest_, stage.tensor);
+  }
+  blocks_ = std::min(smallest_, 2);
+  const bool overlaps = problem_.job.trainer.overlap_gradients;
+  reduced_.clear();
+  for (size_t c = 0; c < outline.classes.size(); ++c) {
+    const PipelineClass& of = outline.classes[c];
+    first_place_.push_back(places_.size());
+    bool is_new = true;
+    for (size_t s = 0; s < of.stages.size(); ++s) {
+      const StageOutline& stage = of.stages[s];
+      if (is_new) {
+        groups_.push_back({.pool = stage.pool,
+                           .full_nodes = of.count / stage.replicas_per_node,
+                           .replicas = stage.replicas_per_node,
+                           .rest = of.count % stage.replicas_per_node,
+                           .ready = kInfinity,
+                           .step = kInfinity});
+      }
+      is_new = !stage.next_on_node;
+      const StageTimes& times = costs[c].stages[s];
+      Group& group = groups_.back();
+      group.ready = std::min(group.ready, costs[c].time.backward_end[s] - (overlaps ? times.backward : 0));
+      group.step = std::min(group.step, times.optimizer);
+      const int ranks = stage.tensor / smallest_;
+      places_.push_back(
+          {.group = static_cast<int>(groups_.size()) - 1, .lane = static_cast<int>(reduced_.size()), .ranks = ranks});
+      reduced_.resize(reduced_.size() + blocks_ * ranks, overlaps ? 0 : costs[c].time.backward_end[s]);
+    }
+  }
+}
+
+// As gradient_sync.cc's builder: buckets layer by layer, the canonical order of gradients.
+void OutlineSync::AddBuckets() {
+  stage_.assign(outline_->classes.size(), 0);
+  holders_.clear();
+  owner_lanes_.clear();
+  sums_.clear();
+  sets_.clear();
+  buckets_.clear();
+  card_uses_.clear();
+  zone_uses_.clear();
+  int run = 0;
+  for (int layer = 0; layer < problem_.model.layer_count(); ++layer) {
+    if (EnterLayer(layer)) {
+      holders_.insert(holders_.end(), stage_.begin(), stage_.end());
+      run = AddSum(/*rows=*/1);
+    }
+    AddLayer(layer, run);
+  }
+}
+
+// Moves stage_ to the stages that hold `layer`; whether that differs from the layer before.
+bool OutlineSync::EnterLayer(int layer) {
+  bool is_new = layer == 0;
+  for (size_t c = 0; c < stage_.size(); ++c) {
+    if (StageAt(c, stage_[c]).last_layer >= layer) continue;
+    ++stage_[c];
+    is_new = true;
+  }
+  return is_new;
+}
+
+// The sum over the stages that `rows` · classes entries at the end of holders_ name.
+int OutlineSync::AddSum(size_t rows) {
+  const size_t classes = outline_->classes.size();
+  Sum sum{.holders = holders_.size() - rows * classes, .rows = rows, .first_set = static_cast<int>(sets_.size())};
+  for (size_t i = sum.holders; i < holders_.size(); ++i) {
+    const int ranks = places_[first_place_[(i - sum.holders) % classes] + holders_[i]].ranks;
+    sum.shards = std::max(sum.shards, ranks);
+  }
+  const int id = static_cast<int>(sums_.size());
+  sums_.push_back(sum);
+  AddSets(id);
+  if (shapes_.size() < sums_.size()) shapes_.emplace_back();
+  if (pipelines_ > 1 || rows > 1) AddShape(id);
+  return id;
+}
+
+// Shard k of T in a block is owned by its rank floor(k · ranks / T); both are powers of two.
+void OutlineSync::AddSets(int id) {
+  const Sum& sum = sums_[id];
+  const size_t classes = outline_->classes.size();
+  for (int block = 0; block < blocks_; ++block) {
+    for (int shard = 0; shard < sum.shards; ++shard) {
+      sets_.push_back({.sum = id, .lanes = owner_lanes_.size()});
+      for (size_t i = 0; i < sum.rows * classes; ++i) {
+        const size_t of = i < classes ? i : i - classes;
+        const Place& place = places_[first_place_[of] + holders_[sum.holders + i]];
+        owner_lanes_.push_back(place.lane + block * place.ranks + shard * place.ranks / sum.shards);
+      }
+    }
+  }
+}
+
+void OutlineSync::AddShape(int id) {
+  const Sum& sum = sums_[id];
+  const size_t classes = outline_->classes.size();
+  parts_.clear();
+  for (size_t i = sum.holders; i < sum.holders + sum.rows * classes; ++i) {
+    const size_t of = (i - sum.holders) % classes;
+    if (i >= sum.holders + classes && holders_[i] == holders_[i - classes]) continue;  // the same ranks
+    const int group = places_[first_place_[of] + holders_[i]].group;
+    const auto it = std::find_if(parts_.begin(), parts_.end(), [&](const Part& part) { return part.group == group; });
+    if (it == parts_.end())
+      parts_.push_back({.group = group});
+    else
+      ++it->owners;
+  }
+  // The order of the expanded plan's nodes, by zone.
+  const auto key = [&](const Part& part) {
+    const ir::PoolId pool = groups_[part.group].pool;
+    return std::make_tuple(ZoneOf(pool), pool, part.group);
+  };
+  std::sort(parts_.begin(), parts_.end(), [&](const Part& a, const Part& b) { return key(a) < key(b); });
+  runs_.clear();
+  for (const Part& part : parts_) {
+    const Group& group = groups_[part.group];
+    if (group.full_nodes > 0) {
+      runs_.push_back({.pool = group.pool, .nodes = group.full_nodes, .ranks = group.replicas * part.owners});
+    }
+    if (group.rest > 0) runs_.push_back({.pool = group.pool, .nodes = 1, .ranks = group.rest * part.owners});
+  }
+  PaceAllReduce(problem_.cluster, runs_, shapes_[id]);
+  AddUses(id);
+}
+
+// What the rings between nodes move.
+void OutlineSync::AddUses(int id) {
+  zones_.clear();
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const Group& group = groups_[parts_[i].group];
+    const size_t zone = ZoneOf(group.pool);
+    if (zones_.empty() || zones_.back().zone != zone) zones_.push_back({.zone = zone, .first = i});
+    zones_.back().end = i + 1;
+    zones_.back().nodes += group.nodes();
+  }
+  const AllReduce& shape = shapes_[id];
+  int lanes = std::numeric_limits<int>::max();
+  size_t ring = 0;
+  for (const ZoneParts& zone : zones_) {
+    lanes = std::min(lanes, zone.nodes);
+    if (zone.nodes > 1) AddUse(id, zone, zone.nodes, zone.zone, shape.zone_rings[ring++].factor);
+  }
+  for (const Flow& cross : shape.cross_ring) {
+    for (size_t z = 0; z < zones_.size(); ++z) {
+      AddUse(id, zones_[z], lanes, zones_[(z + 1) % zones_.size()].zone, cross.factor);
+    }
+  }
+}
+
+// Of the first `nodes` nodes of a zone, each of which sends `factor` times what is reduced to zone `to`.
+void OutlineSync::AddUse(int sum, const ZoneParts& zone, int nodes, size_t to, double factor) {
+  zone_uses_.push_back({.sum = sum, .from = zone.zone, .to = to, .bytes_per_byte = nodes * factor});
+  for (size_t i = zone.first; i < zone.end && nodes > 0; ++i) {
+    const Group& group = groups_[parts_[i].group];
+    const ir::Link& link = problem_.cluster.links[zone.zone][to];
+    double capacity = link.share == ir::LinkShare::kPerNode ? link.bandwidth.value() : kInfinity;
+    if (const auto& nic = problem_.cluster.machine(group.pool).nic) capacity = std::min(capacity, nic->value());
+    card_uses_.push_back({.sum = sum, .group = parts_[i].group, .zone = to, .seconds_per_byte = factor / capacity});
+    nodes -= group.nodes();
+  }
+}
+
+void OutlineSync::AddLayer(int layer, int run) {
+  const ir::LayerKind kind = problem_.model.kind(layer);
+  const bool is_tied = problem_.model.tied_head && kind != ir::LayerKind::kBlock;
+  const Elements& elements = elements_[static_cast<int>(kind)];
+  const int shards = sums_[run].shards;
+  if (pipelines_ > 1) {
+    if (!is_tied) {
+      const int64_t sharded = elements.sharded[Log2(shards * smallest_)];
+      for (int block = 0; block < blocks_; ++block) {
+        for (int shard = 0; shard < shards; ++shard) Add(run, block, shard, layer, sharded);
+      }
+    }
+    if (elements.replicated > 0) Add(run, 0, 0, layer, elements.replicated);
+  }
+  if (is_tied && layer == 0) AddTiedEmbedding(run);
+}
+
+void OutlineSync::AddTiedEmbedding(int run) {
+  bool is_one_stage = true;
+  for (const PipelineClass& of : outline_->classes) is_one_stage = is_one_stage && of.stages.size() == 1;
+  if (is_one_stage && pipelines_ == 1) return;
+  // Where every pipeline is one stage the owners are those of all layers, and share their buckets.
+  int sum = run;
+  if (!is_one_stage) {
+    holders_.insert(holders_.end(), stage_.begin(), stage_.end());
+    for (const PipelineClass& of : outline_->classes) holders_.push_back(static_cast<int>(of.stages.size()) - 1);
+    sum = AddSum(/*rows=*/2);
+  }
+  const int shards = sums_[sum].shards;
+  for (int block = 0; block < blocks_; ++block) {
+    for (int shard = 0; shard < shards; ++shard) Add(sum, block, shard, 0, tied_elements_[Log2(shards * smallest_)]);
+  }
+}
+
+// One gradient group, with the bucket rule of schedule.h.
+void OutlineSync::Add(int sum, int block, int shard, int layer, int64_t elements) {
+  const int id = sums_[sum].first_set + block * sums_[sum].shards + shard;
+  const double bytes = static_cast<double>(elements * element_bytes_);
+  int& open = sets_[id].open;
+  if (open < 0 || buckets_[open].bytes + bytes > static_cast<double>(kBucketBytes)) {
+    open = static_cast<int>(buckets_.size());
+    buckets_.push_back({.set = id, .layer = layer});
+  }
+  buckets_[open].bytes += bytes;
+  sums_[sum].bytes += block == 0 ? bytes : bytes * (smallest_ - 1);
+}
+
+// As AdvanceThroughSync.
+void OutlineSync::PlayBuckets(const std::vector<ClassCosts>& costs) {
+  const bool overlaps = problem_.job.trainer.overlap_gradients;
+  const size_t classes = outline_->classes.size();
+  if (overlaps) std::reverse(buckets_.begin(), buckets_.end());
+  for (const Bucket& bucket : buckets_) {
+    Set& set = sets_[bucket.set];
+    const Sum& sum = sums_[set.sum];
+    const size_t owners = sum.rows * classes;
+    const int* lanes = &owner_lanes_[set.lanes];
+    double start = 0;
+    for (size_t i = 0; i < owners; ++i) start = std::max(start, reduced_[lanes[i]]);
+    for (size_t i = 0; overlaps && i < owners; ++i) {
+      const size_t of = i < classes ? i : i - classes;
+      const int stage = holders_[sum.holders + i];
+      const StageOutline& outline = StageAt(of, stage);
+      const int held = bucket.layer < outline.first_layer ? outline.last_layer : bucket.layer;
+      const double lead = costs[of].stages[stage].BackwardBefore(outline.first_layer, held);
+      start = std::max(start, costs[of].time.backward_end[stage] - lead);
+    }
+    if (bucket.bytes != set.bytes) {  // most are like the one before
+      set.bytes = bucket.bytes;
+      set.seconds = AllReduceSeconds(shapes_[set.sum], bucket.bytes);
+    }
+    for (size_t i = 0; i < owners; ++i) reduced_[lanes[i]] = start + set.seconds;
+  }
+}
+
+double OutlineSync::LastStep(const std::vector<ClassCosts>& costs) const {
+  double end = 0;
+  for (size_t c = 0; c < costs.size() && c < outline_->classes.size(); ++c) {
+    for (size_t s = 0; s < costs[c].stages.size(); ++s) {
+      const Place& place = places_[first_place_[c] + s];
+      double ready = costs[c].time.backward_end[s];
+      for (int i = 0; i < blocks_ * place.ranks; ++i) ready = std::max(ready, reduced_[place.lane + i]);
+      end = std::max(end, ready + costs[c].stages[s].optimizer);
+    }
+  }
+  return end;
+}
+
+// As AddCardBound, and the least step of the node.
+double OutlineSync::CardEnd() {
+  const size_t zones = problem_.cluster.zones.size();
+  work_.assign(groups_.size() * zones, 0.0);
+  for (const CardUse& use : card_uses_) {
+    work_[use.group * zones + use.zone] += use.seconds_per_byte * sums_[use.sum].bytes;
+  }
+  double end = 0;
+  for (size_t group = 0; group < groups_.size(); ++group) {
+    const auto begin = work_.begin() + static_cast<std::ptrdiff_t>(group * zones);
+    const double busiest = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(zones));
+    end = std::max(end, groups_[group].ready + busiest + groups_[group].step);
+  }
+  return end;
+}
+
+}  // namespace sail::sim
