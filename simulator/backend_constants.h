@@ -26,7 +26,8 @@ struct BackendConstants {
 //       (docs/accuracy.md); context and libraries take 1–2 GB where no gpu says more.
 // cpu:  the declared peak of a stand-in is one core's; LibTorch's matrix products reach about 60 % of it at the sizes
 //       that such machines train, a dispatched operator costs about 5 us, a process with LibTorch loaded about 256 MiB,
-//       a message over loopback about 30 us.
+//       a message over loopback about 130 us (110–145 in fits of `sailrun profile --link`), most of it the waking of
+//       threads.
 inline const BackendConstants& ConstantsOf(ir::Backend backend) {
   static constexpr BackendConstants kCuda{.efficiency = {.matmul = 0.8, .ramp = Seconds(20e-6), .memory = 0.75},
                                           .dispatch = Seconds(6e-6),
@@ -41,7 +42,7 @@ inline const BackendConstants& ConstantsOf(ir::Backend backend) {
                                          .dispatch = Seconds(5e-6),
                                          .is_asynchronous = false,
                                          .memory_bandwidth = BytesPerSecond(10e9),
-                                         .intra_node_latency = Seconds(30e-6),
+                                         .intra_node_latency = Seconds(130e-6),
                                          .ring_share = 1,
                                          .has_tree_all_reduce = false,
                                          .framework = Bytes(256 << 20),

@@ -18,17 +18,23 @@ namespace {
 
 // The pace of the ring over the nodes of `runs`: each sends 2(n−1)/n of the payload to its successor, in 2(n−1) steps
 // of the slowest latency; or a double tree, up and down its 2·⌈log2 n⌉ levels (Sanders et al. 2009). One ring alone
-// does not fill a card.
+// does not fill a card. Links whose all-reduces were measured have their curves instead.
 Flow RingOver(const ir::Cluster& cluster, absl::Span<const NodeRun> runs, int weight) {
   Flow ring{.hops = {}, .weight = weight, .rate = std::numeric_limits<double>::infinity()};
   double step = 0;  // seconds
   bool has_tree = true;
   const auto add = [&](ir::PoolId from, ir::PoolId to) {
     const BackendConstants& backend = ConstantsOf(cluster.gpu(from).backend);
-    step = std::max(step, cluster.link(from, to).latency.value());
-    ring.rate = std::min(
-        {ring.rate, HopRate(cluster, from, to, weight), backend.ring_share * weight * HopRate(cluster, from, to, 1)});
-    has_tree = has_tree && backend.has_tree_all_reduce;
+    const ir::Link& link = cluster.link(from, to);
+    const ir::LinkCurve& curve = link.all_reduces;
+    ring.rate = std::min(ring.rate, HopRate(cluster, from, to, weight));
+    if (curve.empty()) {
+      step = std::max(step, link.latency.value());
+      ring.rate = std::min(ring.rate, backend.ring_share * weight * HopRate(cluster, from, to, 1));
+    } else if (std::find(ring.measured.begin(), ring.measured.end(), &curve) == ring.measured.end()) {
+      ring.measured.push_back(&curve);
+    }
+    has_tree = has_tree && backend.has_tree_all_reduce && curve.empty();
   };
   unsigned n = 0;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -39,6 +45,8 @@ Flow RingOver(const ir::Cluster& cluster, absl::Span<const NodeRun> runs, int we
   const double steps = 2.0 * (n - 1);
   ring.latency = steps * step;
   ring.factor = steps / n;
+  ring.measured_pairs = static_cast<double>(n - 1);
+  ring.measured_share = 2.0 / n;
   if (has_tree) ring.tree_latency = 2.0 * std::bit_width(n - 1) * step;
   return ring;
 }
@@ -92,6 +100,9 @@ Flow CrossRing(const ir::Cluster& cluster, absl::Span<const ZoneRuns> zones, int
     cross.latency = std::max(cross.latency, ring.latency);
     cross.tree_latency = lane == 0 ? ring.tree_latency : std::max(cross.tree_latency, ring.tree_latency);
     cross.rate = std::min(cross.rate, ring.rate);
+    cross.measured.insert(cross.measured.end(), ring.measured.begin(), ring.measured.end());
+    cross.measured_pairs = ring.measured_pairs;
+    cross.measured_share = ring.measured_share / lanes;
     cross.factor = ring.factor / lanes;
     cross.tree_factor = ring.tree_factor / lanes;
     lane += equal;

@@ -16,6 +16,7 @@
 #include "absl/container/inlined_vector.h"
 #include "compiler/ir/cluster.h"
 #include "compiler/ir/placement.h"
+#include "simulator/link_curve.h"
 
 namespace sail::sim {
 
@@ -36,16 +37,34 @@ struct Flow {
   double tree_latency = std::numeric_limits<double>::infinity();
   double tree_factor = 2;
 
+  // Of a ring of n: the measured all-reduces of its links, each once. They are of two nodes, two rounds of half the
+  // payload; the ring has 2(n − 1) rounds of 1/n. What a measured time has over factor · payload / rate is latency.
+  std::vector<const ir::LinkCurve*> measured;
+  double measured_pairs = 1;  // n − 1
+  double measured_share = 1;  // 2 / n
+
   double SecondsAlone(double payload) const {
-    return std::min(latency + factor * payload / rate, tree_latency + tree_factor * payload / rate);
+    return std::max(MeasuredSeconds(payload),
+                    std::min(latency + factor * payload / rate, tree_latency + tree_factor * payload / rate));
   }
-  // Itself, or the tree if that is faster.
+  // Itself, or the tree if that is faster, with the latency of that payload.
   Flow For(double payload) const {
     Flow chosen = *this;
-    if (tree_latency + tree_factor * payload / rate >= latency + factor * payload / rate) return chosen;
-    chosen.latency = tree_latency;
-    chosen.factor = tree_factor;
+    if (tree_latency + tree_factor * payload / rate < latency + factor * payload / rate) {
+      chosen.latency = tree_latency;
+      chosen.factor = tree_factor;
+    }
+    chosen.latency = std::max(chosen.latency, MeasuredSeconds(payload) - chosen.factor * payload / rate);
     return chosen;
+  }
+
+ private:
+  double MeasuredSeconds(double payload) const {
+    double seconds = 0;
+    for (const ir::LinkCurve* curve : measured) {
+      seconds = std::max(seconds, measured_pairs * CurveSeconds(*curve, measured_share * payload));
+    }
+    return seconds;
   }
 };
 

@@ -86,6 +86,11 @@ class Cases {
 
 double LeastSyncSeconds(const ir::Problem& problem, const StageShape& stage, int replicas) {
   if (problem.job.trainer.overlap_gradients || replicas < 2) return 0;
+  for (const std::vector<ir::Link>& links : problem.cluster.links) {
+    for (const ir::Link& link : links) {
+      if (!link.all_reduces.empty()) return 0;
+    }
+  }
   return Cases(problem, stage, replicas).Least(GradientBytes(problem, stage));
 }
 

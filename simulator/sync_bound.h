@@ -7,15 +7,15 @@
 namespace sail::sim {
 
 // Seconds that the closed form adds, at least, between the last backward and the step of tensor rank 0 of the stage in
-// any plan of at least `replicas` pipelines. Zero for a trainer that overlaps, and for one replica.
+// any plan of at least `replicas` pipelines. Zero for a trainer that overlaps, for one replica, and where all-reduces
+// were measured: a measured curve need not be concave.
 //
 // The rank takes part in buckets one after the other from the end of its last backward, so they add up. Together they
 // hold its gradients b of the stage's layers: with T shards of which the rank has T/t, each 1/T, no fewer than 1/t (a
 // vocabulary is padded to T, which is no less than padded to t). One all-reduce of b takes at least, where n is the
 // number of nodes with owners in the rank's zone and w the least number of owners on these:
-//   all owners on the rank's node    R owners inside it, if that many fit: the pipeline's t GPUs and one of the
-//   smallest
-//                                    degree for each other
+//   all owners on the rank's node    R owners inside it, if that many fit: the pipeline's t GPUs and
+//                                    one of the smallest degree for each other
 //   n > 1                            w inside the node, w ≤ as many as fit, and a ring over n nodes with w streams,
 //                                    whose rate is no more than that of the rank's own card and zone; n ≥ 2, and if
 //                                    there is one zone, n ≥ R / what fits on a node

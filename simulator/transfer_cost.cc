@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "simulator/backend_constants.h"
+#include "simulator/link_curve.h"
 #include "simulator/network.h"
 
 namespace sail::sim {
@@ -23,8 +24,14 @@ Transfer MakeTransfer(const ir::Problem& problem, ir::PoolId from, ir::PoolId to
     transfer.latency = receiver_latency;
     transfer.rate = (is_whole ? 1 : std::min(from_tensor, to_tensor)) * receiver_intra;
   } else {
-    transfer.latency = cluster.link(from, to).latency.value();
+    const ir::Link& link = cluster.link(from, to);
+    transfer.latency = link.latency.value();
     transfer.rate = HopRate(cluster, from, to, transfer.slices);
+    if (!link.sends.empty()) {
+      // A flow carries one slice; flows that share a node's part of the link take as long as one with all of them.
+      const double message = link.share == ir::LinkShare::kPerFlow ? bytes / transfer.slices : bytes;
+      transfer.latency = std::max(0.0, CurveSeconds(link.sends, message) - bytes / transfer.rate);
+    }
   }
   if (to_tensor > 1) {
     const double others = to_tensor - 1;

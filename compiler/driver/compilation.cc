@@ -14,6 +14,7 @@
 #include "compiler/ir/verify_plan.h"
 #include "compiler/passes/assertions.h"
 #include "planner/planner.h"
+#include "simulator/link_curve.h"
 #include "simulator/profiles.h"
 #include "simulator/sail_cost_model.h"
 #include "simulator/simulate.h"
@@ -46,15 +47,27 @@ SourceRange ProfileRange(const LoweredJob& job, absl::string_view message) {
   return RangeOf(job, "model");
 }
 
+absl::StatusOr<std::string> ReadMeasured(Compilation& compilation, const FileSystem& files, const std::string& path,
+                                         SourceRange range) {
+  absl::StatusOr<std::string> text = files.Read(JoinPath(DirectoryOf(compilation.path), path), kMaxProfileBytes);
+  if (text.ok()) return text;
+  return Report(compilation, DiagnosticCode::kDataFile, absl::StrCat("cannot read the profile `", path, "`"), range,
+                {std::string(text.status().message())});
+}
+
 absl::Status ReadProfile(Compilation& compilation, const FileSystem& files, const ProfileSource& source,
                          ir::Problem& problem) {
-  const std::string path = JoinPath(DirectoryOf(compilation.path), source.path);
-  const absl::StatusOr<std::string> text = files.Read(path, kMaxProfileBytes);
-  if (!text.ok()) {
-    return Report(compilation, DiagnosticCode::kDataFile, absl::StrCat("cannot read the profile `", source.path, "`"),
-                  source.range, {std::string(text.status().message())});
-  }
-  const absl::Status added = sim::AddMeasuredProfile(*text, source.path, source.gpu, problem);
+  SAIL_ASSIGN_OR_RETURN(const std::string text, ReadMeasured(compilation, files, source.path, source.range));
+  const absl::Status added = sim::AddMeasuredProfile(text, source.path, source.gpu, problem);
+  if (added.ok()) return absl::OkStatus();
+  return Report(compilation, DiagnosticCode::kProfileMismatch, added.message(), source.range);
+}
+
+absl::Status ReadLink(Compilation& compilation, const FileSystem& files, const LinkSource& source,
+                      ir::Problem& problem) {
+  SAIL_ASSIGN_OR_RETURN(const std::string text, ReadMeasured(compilation, files, source.path, source.range));
+  ir::Link& link = problem.cluster.links[source.from.index()][source.to.index()];
+  const absl::Status added = sim::AddLinkCurves(text, source.path, link);
   if (added.ok()) return absl::OkStatus();
   return Report(compilation, DiagnosticCode::kProfileMismatch, added.message(), source.range);
 }
@@ -149,6 +162,7 @@ absl::Status CompleteProblem(Compilation& compilation, const FileSystem& files, 
   for (const ProfileSource& source : job.profiles) {
     SAIL_RETURN_IF_ERROR(ReadProfile(compilation, files, source, job.problem));
   }
+  for (const LinkSource& source : job.links) SAIL_RETURN_IF_ERROR(ReadLink(compilation, files, source, job.problem));
   const absl::Status completed = sim::CompleteProfile(job.problem);
   if (completed.ok()) return absl::OkStatus();
   const DiagnosticCode code =

@@ -70,12 +70,22 @@ struct Pool {
 
 enum class LinkShare { kPerNode, kPerFlow };
 
+// A measured transfer.
+struct LinkPoint {
+  double bytes = 0;
+  Seconds seconds = Seconds(0);
+  friend bool operator==(const LinkPoint&, const LinkPoint&) = default;
+};
+using LinkCurve = std::vector<LinkPoint>;  // sizes ascend, times do not fall; empty: not measured
+
 // From nodes of one zone to (other) nodes of another or the same zone, one direction.
 struct Link {
   BytesPerSecond bandwidth = BytesPerSecond(0);
   Seconds latency = Seconds(0);
   UsdPerByte egress = UsdPerByte(0);
   LinkShare share = LinkShare::kPerNode;
+  LinkCurve sends;        // of one tensor; where measured, they take the place of latency + bytes / bandwidth
+  LinkCurve all_reduces;  // of one node of each end
   friend bool operator==(const Link&, const Link&) = default;
 };
 

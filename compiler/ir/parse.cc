@@ -316,6 +316,26 @@ absl::Status ParsePools(ObjectReader& reader, Cluster& cluster) {
   });
 }
 
+// Absent, or pairs of bytes and seconds.
+void GetCurve(ObjectReader& reader, absl::string_view key, LinkCurve* curve) {
+  if (!reader.Has(key)) return;
+  const auto is_positive = [](const Json& json) {
+    return json.is_number() && json.get<double>() > 0 && json.get<double>() <= kLargest;
+  };
+  const Json& points = reader.Raw(key);
+  if (!points.is_array()) return reader.Fail(key, "expected a list");
+  for (const Json& point : points) {
+    if (!point.is_array() || point.size() != 2 || !is_positive(point[0]) || !is_positive(point[1])) {
+      return reader.Fail(key, "expected pairs of positive numbers");
+    }
+    const LinkPoint next{.bytes = point[0].get<double>(), .seconds = Seconds(point[1].get<double>())};
+    if (!curve->empty() && (next.bytes <= curve->back().bytes || next.seconds < curve->back().seconds)) {
+      return reader.Fail(key, "expected sizes that ascend and times that do not fall");
+    }
+    curve->push_back(next);
+  }
+}
+
 absl::Status ParseLinks(ObjectReader& reader, Cluster& cluster) {
   const size_t zones = cluster.zones.size();
   cluster.links.assign(zones, std::vector<Link>(zones));
@@ -331,6 +351,8 @@ absl::Status ParseLinks(ObjectReader& reader, Cluster& cluster) {
     GetQuantity(element, "egress_usd_per_byte", &link.egress);
     CheckRange(element, "egress_usd_per_byte", link.egress.value(), 0, 1);
     GetEnum(element, "per", kLinkShares, &link.share);
+    GetCurve(element, "sends", &link.sends);
+    GetCurve(element, "all_reduces", &link.all_reduces);
     seen[from * zones + to] = true;
     return absl::OkStatus();
   }));

@@ -89,6 +89,16 @@ Json ToJson(const Model& model) {
   return json;
 }
 
+namespace {
+
+Json CurveJson(const LinkCurve& curve) {
+  Json points = Json::array();
+  for (const LinkPoint& point : curve) points.push_back({point.bytes, point.seconds.value()});
+  return points;
+}
+
+}  // namespace
+
 Json ToJson(const Cluster& cluster) {
   Json gpus = Json::array();
   for (const Gpu& gpu : cluster.gpus) {
@@ -130,12 +140,15 @@ Json ToJson(const Cluster& cluster) {
   for (size_t from = 0; from < cluster.links.size(); ++from) {
     for (size_t to = 0; to < cluster.links[from].size(); ++to) {
       const Link& link = cluster.links[from][to];
-      links.push_back({{"from", from},
-                       {"to", to},
-                       {"bandwidth_bytes_per_s", link.bandwidth.value()},
-                       {"latency_s", link.latency.value()},
-                       {"egress_usd_per_byte", link.egress.value()},
-                       {"per", Text(NameOf(kLinkShares, link.share))}});
+      Json& json = links.emplace_back();
+      json = {{"from", from},
+              {"to", to},
+              {"bandwidth_bytes_per_s", link.bandwidth.value()},
+              {"latency_s", link.latency.value()},
+              {"egress_usd_per_byte", link.egress.value()},
+              {"per", Text(NameOf(kLinkShares, link.share))}};
+      if (!link.sends.empty()) json["sends"] = CurveJson(link.sends);
+      if (!link.all_reduces.empty()) json["all_reduces"] = CurveJson(link.all_reduces);
     }
   }
   return {{"name", cluster.name}, {"gpus", gpus},   {"machines", machines}, {"regions", cluster.regions},

@@ -48,6 +48,7 @@ class LinkLowering {
         const LinkRule* rule = Choose(used_[i], used_[j]);
         if (rule == nullptr) continue;
         links[i][j] = rule->link;
+        AddProfile(*rule, ir::ZoneId(static_cast<int>(i)), ir::ZoneId(static_cast<int>(j)));
         CheckNetworkCard(*rule, ir::ZoneId(static_cast<int>(i)));
       }
     }
@@ -181,6 +182,14 @@ class LinkLowering {
       }
       sink_.Report(std::move(diagnostic));
     }
+  }
+
+  void AddProfile(const LinkRule& rule, ir::ZoneId from, ir::ZoneId to) {
+    if (!rule.block->Has("profile")) return;
+    lowered_.links.push_back({.from = from,
+                              .to = to,
+                              .path = FromMainDirectory(*rule.block->module, rule.block->GetText("profile")),
+                              .range = rule.block->RangeOf("profile")});
   }
 
   // A link cannot be faster than the card of the node it starts from; a factor of 8 is bits read as bytes.

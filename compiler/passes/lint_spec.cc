@@ -14,7 +14,6 @@ constexpr int kStaleDays = 60;
 
 // What is checked but not acted on: neither the planner nor the bundle reads it.
 constexpr const char* kInertBlocks[] = {"checkpoint", "recovery", "env", "emit"};
-constexpr std::pair<const char*, const char*> kInertAttributes[] = {{"link", "profile"}};
 
 void LintUnusedIn(Scope& scope, bool is_library, DiagnosticSink& sink) {
   for (const auto& [name, binding] : scope.names) {
@@ -94,15 +93,6 @@ void LintUnbought(const std::vector<const CheckedBlock*>& pools, DiagnosticSink&
       });
 }
 
-void LintInertAttributes(const CheckedBlock& block, DiagnosticSink& sink) {
-  for (const auto& [kind, attribute] : kInertAttributes) {
-    if (kind != absl::string_view(block.kind->name) || !block.Has(attribute)) continue;
-    sink.Report(DiagnosticCode::kNotUsedYet, block.RangeOf(attribute),
-                absl::StrCat("`", attribute, "` of a ", kind, " is checked, but nothing acts on it in this version"));
-  }
-  for (const auto& child : block.children) LintInertAttributes(*child, sink);
-}
-
 }  // namespace
 
 void LintUnused(Analysis& analysis, DiagnosticSink& sink) {
@@ -121,7 +111,6 @@ void LintUnused(Analysis& analysis, DiagnosticSink& sink) {
 
 void LintInert(const CheckedBlocks& blocks, DiagnosticSink& sink) {
   for (const auto& block : blocks.top) {
-    if (!block->module->is_standard()) LintInertAttributes(*block, sink);
     if (absl::string_view(block->kind->name) != "job" || !block->is_sound) continue;
     for (const char* inert : kInertBlocks) {
       const CheckedBlock* child = block->Child(inert);

@@ -12,7 +12,7 @@ namespace sail {
 // top level is for others.
 void LintUnused(Analysis& analysis, DiagnosticSink& sink);
 
-// Blocks and attributes that are checked and that nothing acts on yet (SAIL0604).
+// Blocks that are checked and that nothing acts on yet (SAIL0604).
 void LintInert(const CheckedBlocks& blocks, DiagnosticSink& sink);
 
 // Prices of zero (SAIL0408), prices that nothing is bought at (SAIL0312) and, when the day is known, price lists older

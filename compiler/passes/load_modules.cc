@@ -232,6 +232,10 @@ class Loader {
 
 }  // namespace
 
+std::string FromMainDirectory(const Module& module, const std::string& written) {
+  return module.directory.empty() ? written : JoinPath(module.directory, written);
+}
+
 absl::StatusOr<ModuleSet> LoadModules(const std::string& path, const FileSystem& files, const ParseLimits& limits,
                                       SourceManager& sources, DiagnosticSink& sink) {
   return Loader(files, limits, sources, sink).Load(path);

@@ -8,6 +8,7 @@
 #include "compiler/base/diagnostic.h"
 #include "compiler/ir/cluster.h"
 #include "compiler/passes/checked_block.h"
+#include "compiler/passes/pipeline.h"
 
 namespace sail {
 
@@ -24,6 +25,7 @@ struct LoweredCluster {
   ir::Cluster cluster;
   const CheckedBlock* resources = nullptr;
   std::vector<const CheckedBlock*> pools;  // in the order of cluster.pools
+  std::vector<LinkSource> links;           // those with a profile
 };
 
 // nullopt if anything was reported, or if there are no pools: resources that others extend.

@@ -17,11 +17,6 @@ std::vector<int> Ints(const CheckedBlock& block, const std::string& attribute) {
   return numbers;
 }
 
-// A path as a bundle or the planner sees it: relative to the directory of the main file.
-std::string FromMainDirectory(const Module& module, const std::string& written) {
-  return module.directory.empty() ? written : JoinPath(module.directory, written);
-}
-
 ir::Keep LowerKeep(const CheckedBlock& parallelism) {
   ir::Keep keep;
   for (const CheckedBlock* block : parallelism.Children("keep")) {

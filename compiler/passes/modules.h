@@ -42,6 +42,9 @@ struct ModuleSet {
   Module* Find(const std::string& key) const;  // null if not loaded
 };
 
+// A path that `module` writes, as a bundle or the planner sees it: relative to the directory of the main file.
+std::string FromMainDirectory(const Module& module, const std::string& written);
+
 // Phase 1: reads and parses `path` and, transitively, what it imports, and binds the import's names. "std/…" comes from
 // the embedded library, of the version named (`std/gcp@2026.11`) or, with a warning, the newest; other imports are
 // files beside the importing one. A module that does not parse is reported and left out; the status is an environment

@@ -75,6 +75,7 @@ std::optional<LoweredJob> LowerOneJob(const CheckedBlock& job, const Compilation
   if (!job.is_sound || !model || !cluster) return std::nullopt;
 
   lowered.profiles = LowerProfiles(*model_block, cluster->cluster, compilation.blocks, sink);
+  lowered.links = cluster->links;
   const JobParts parts{job, *model_block, ir_job, *model, *cluster, lowered.profiles};
   CheckTensorDegrees(parts, sink);
   CheckPipelineDepths(parts, sink);

@@ -31,10 +31,19 @@ struct ProfileSource {
   SourceRange range;  // of the path in the spec
 };
 
+// Measured transfers that a link rule names, for each direction between two zones that it holds for.
+struct LinkSource {
+  ir::ZoneId from = ir::ZoneId(-1);
+  ir::ZoneId to = ir::ZoneId(-1);
+  std::string path;  // as in ProfileSource
+  SourceRange range;
+};
+
 // One job of a spec, checked and lowered. `problem.profile` is still empty.
 struct LoweredJob {
   ir::Problem problem;
   std::vector<ProfileSource> profiles;
+  std::vector<LinkSource> links;
   // Where things were said, for diagnostics of later phases: the objective, each constraint by name, model, resources,
   // pools by name ("pool.fast"), the batch, data ("data").
   SourceRange objective;

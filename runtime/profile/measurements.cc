@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -47,9 +48,9 @@ ProfileEntry MakeEntry(ir::LayerKind layer, const ProfileCase& size, const std::
   std::sort(both.begin(), both.end());
   return {.layer = layer,
           .size = size,
-          .seconds = {.forward = Median(std::move(forward)),
-                      .backward = Median(std::move(backward)),
-                      .optimizer = Median(std::move(optimizer))},
+          .seconds = {.forward = TrimmedMean(std::move(forward)),
+                      .backward = TrimmedMean(std::move(backward)),
+                      .optimizer = TrimmedMean(std::move(optimizer))},
           .spread = (Quantile(both, 0.75) - Quantile(both, 0.25)) / Median(both)};
 }
 
@@ -143,6 +144,14 @@ double Median(std::vector<double> values) {
   SAIL_CHECK(!values.empty()) << "the median of nothing";
   std::sort(values.begin(), values.end());
   return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
+}
+
+double TrimmedMean(std::vector<double> values) {
+  SAIL_CHECK(!values.empty()) << "the mean of nothing";
+  std::sort(values.begin(), values.end());
+  const auto dropped = static_cast<std::ptrdiff_t>(values.size() / 10);
+  const auto kept = static_cast<double>(values.size()) - 2.0 * static_cast<double>(dropped);
+  return std::accumulate(values.begin() + dropped, values.end() - dropped, 0.0) / kept;
 }
 
 std::vector<ProfileEntry> EntriesOf(const std::vector<RoundSamples>& samples) {

@@ -49,10 +49,14 @@ absl::StatusOr<RoundSamples> ParseRoundSamples(absl::string_view line);
 // The middle value, or the mean of the middle two; requires one at least.
 double Median(std::vector<double> values);
 
+// The mean without the tenth at either end; requires one at least. An iteration is a sum of layer times: the mean of a
+// sum is the sum of the means, while medians of skewed times add up to too little.
+double TrimmedMean(std::vector<double> values);
+
 struct ProfileEntry {
   ir::LayerKind layer = ir::LayerKind::kBlock;
   ProfileCase size;
-  LayerSeconds seconds;  // medians over ranks, rounds and repetitions
+  LayerSeconds seconds;  // trimmed means over ranks, rounds and repetitions
   double spread = 0;     // of forward + backward: (third − first quartile) / median
 };
 // By layer kind, degree, micro-batch, whatever the order of the samples.

@@ -7,6 +7,10 @@ usage: loop.py SAILC SAILRUN [--json]
 Every rank is one core. Layers are measured under the load of the run: with one rank for plans of one rank, with two
 ranks at a time for plans of two. A plan with more ranks than this machine has cores is left out, as its ranks would wait
 for each other's core. The median of the iterations is compared; the first fifth of them is not counted.
+
+The speed of a shared machine drifts by more than what is to be found out, so that layers are measured right before and
+right after each run and the mean of the two is what predicts it; the column `drift` is how far they are apart. The link
+is measured before each run of several ranks. Nothing that a run takes enters its prediction.
 """
 import json
 import os
@@ -15,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import typing
 
 RUN_SECONDS = 6
 MIN_STEPS, MAX_STEPS = 15, 400
@@ -51,9 +56,10 @@ TEXTS = ["GPL-3", "GPL-2", "LGPL-2.1", "GFDL-1.3", "MPL-2.0", "Apache-2.0"]
 
 
 def spec(model, pool_a, nodes_b, batch, micro, tensor, pipeline, memory_b=None, link=None, profiles=None):
-    """A .sail file. Without a link and profiles it only says what is to be measured."""
+    """A .sail file. Without a link (a Link) and profiles it only says what is to be measured."""
     nodes_a, gpus = pool_a
-    latency, bandwidth = link or (50e-6, 1e9)
+    link = link or Link(None, 50e-6, 1e9, 1e9)
+    curves = f', profile = "{link.file}"' if link.file else ""
     shape = MODELS[model]
     pool_b = f'pool b {{ machine = small, quota = {nodes_b} node }}' if nodes_b else ""
     profile = ""
@@ -65,7 +71,7 @@ def spec(model, pool_a, nodes_b, batch, micro, tensor, pipeline, memory_b=None, 
 gpu a_core {{ backend = cpu, memory = 4 GiB, peak_fp32 = 64 GFLOP/s }}
 gpu b_core {{ backend = cpu, memory = {memory_b or "4 GiB"}, peak_fp32 = 64 GFLOP/s }}
 machine node {{
-  gpu = a_core, gpus_per_node = {gpus} GPUs, intra_node = {bandwidth / 1e9:.4f} GB/s, price {{ on_demand = 1 USD/h }}
+  gpu = a_core, gpus_per_node = {gpus} GPUs, intra_node = {link.sum_bandwidth / 1e9:.4f} GB/s, price {{ on_demand = 1 USD/h }}
 }}
 machine small {{ gpu = b_core, gpus_per_node = 1 GPU, price {{ on_demand = 1 USD/h }} }}
 resources here {{
@@ -74,7 +80,7 @@ resources here {{
     {pool_b}
   }} }}
   link * <-> * within zone {{
-    bandwidth = {bandwidth * 8e-9:.4f} Gbps, latency = {latency * 1e6:.2f} us, egress = 0 USD/GB
+    bandwidth = {link.bandwidth * 8e-9:.4f} Gbps, latency = {link.latency * 1e6:.2f} us, egress = 0 USD/GB{curves}
   }}
 }}
 model m {{
@@ -91,6 +97,13 @@ job j {{
   maximize throughput
 }}
 """
+
+
+class Link(typing.NamedTuple):
+    file: str | None
+    latency: float  # seconds
+    bandwidth: float  # bytes/s, the largest that was measured
+    sum_bandwidth: float  # bytes/s of the largest all-reduce
 
 
 class Loop:
@@ -113,31 +126,58 @@ class Loop:
     def measure_link(self):
         self.call(self.sailrun, "profile", "--link", "-o", self.scratch)
         link = json.loads((self.scratch / "link.json").read_text())
-        return link["latency_s"], link["bandwidth_bytes_per_s"]
+        rates = {op: [s["bytes"] / s["seconds"] for s in link["samples"] if s["op"] == op] for op in ("send", "all_reduce")}
+        return Link(self.scratch / "link.json", link["latency_s"], max(map(max, rates.values())), rates["all_reduce"][-1])
 
-    def measure_layers(self, model, ranks):
-        """Profiles for every plan of `ranks` ranks of the model; both gpus are the cores of this machine."""
-        plans = [p for p in PLANS if p[1] == model and ranks_of(p) == ranks]
-        micro = sorted({b for p in plans for b in p[5]})
-        tensor = sorted({p[6] for p in plans})
-        plan = self.plan(spec(model, (1, max(tensor)), 1, 840, micro, tensor, 1))
-        directory = self.scratch / f"{model}-{ranks}"
-        self.call(self.sailrun, "profile", plan, "-o", directory, "--gpu", "a_core,b_core", "--ranks", ranks)
+    def measure_layers(self, entry, name):
+        """The layers of the entry, under its load; both gpus are the cores of this machine."""
+        _, model, _, _, _, micro, tensor, _, _ = entry
+        plan = self.plan(spec(model, (1, tensor), 1, 840, micro, [tensor], [1]))
+        directory = self.scratch / name
+        self.call(self.sailrun, "profile", plan, "-o", directory, "--gpu", "a_core,b_core", "--ranks", ranks_of(entry))
         return directory
 
-    def run(self, entry, link, profiles):
-        """Predicted and measured seconds of an iteration, and what the plan looks like."""
+    def mean_of(self, profiles):
+        """A directory with the mean of the times in several."""
+        directory = self.scratch / "mean"
+        directory.mkdir(exist_ok=True)
+        for gpu in "a_core.json", "b_core.json":
+            files = [json.loads((profile / gpu).read_text()) for profile in profiles]
+            for entries in zip(*(file["entries"] for file in files)):
+                for field in "forward_s", "backward_s", "optimizer_s":
+                    entries[0][field] = statistics.mean(entry[field] for entry in entries)
+            (directory / gpu).write_text(json.dumps(files[0]))
+        return directory
+
+    def predict(self, entry, link, profiles):
+        """The plan, its shape and the predicted seconds of an iteration."""
         _, model, pool_a, nodes_b, batch, micro, tensor, pipeline, memory_b = entry
         plan = self.plan(spec(model, pool_a, nodes_b, batch, micro, [tensor], [pipeline], memory_b, link, profiles))
         report = json.loads(self.call(self.sailc, "simulate", "--format=json", plan))
-        predicted = report["iteration_s"]
+        return plan, shape_of(json.loads(plan.read_text())), report["iteration_s"]
+
+    def train(self, plan, predicted):
+        """Measured seconds of an iteration."""
         bundle, metrics = self.scratch / "bundle", self.scratch / "metrics.jsonl"
         self.call(self.sailc, "build", plan, "-o", bundle)
         steps = max(MIN_STEPS, min(MAX_STEPS, round(RUN_SECONDS / predicted)))
         self.call(self.sailrun, bundle, "--metrics", metrics, "--steps", steps, "-q")
         lines = [json.loads(line) for line in metrics.read_text().splitlines()]
         seconds = [line["seconds"] for line in lines if "step" in line]
-        return predicted, statistics.median(seconds[len(seconds) // 5:]), shape_of(json.loads(plan.read_text()))
+        return statistics.median(seconds[len(seconds) // 5:])
+
+    def compare(self, entry):
+        link = self.measure_link() if ranks_of(entry) > 1 else None
+        before = self.measure_layers(entry, "before")
+        plan, shape, first = self.predict(entry, link, before)
+        measured = self.train(plan, first)
+        after = self.measure_layers(entry, "after")
+        _, _, second = self.predict(entry, link, after)
+        _, shape_of_mean, predicted = self.predict(entry, link, self.mean_of([before, after]))
+        if shape_of_mean != shape:
+            predicted = first  # another plan than the one that was trained
+        return {"plan": entry[0], "model": entry[1], "shape": shape, "predicted_s": predicted, "measured_s": measured,
+                "drift_pct": 100 * (second / first - 1), "error_pct": 100 * (predicted / measured - 1)}
 
 
 def ranks_of(entry):
@@ -162,23 +202,20 @@ def main():
     results = []
     with tempfile.TemporaryDirectory() as scratch:
         loop = Loop(*map(os.path.abspath, arguments), scratch)
-        entries = [entry for entry in PLANS if ranks_of(entry) <= os.cpu_count()]
-        link = loop.measure_link()
-        say(f"link: {link[0] * 1e6:.0f} us, {link[1] * 8e-9:.2f} Gbps")
-        profiles = {key: loop.measure_layers(*key) for key in dict.fromkeys((e[1], ranks_of(e)) for e in entries)}
-        say(f"{'plan':<36} {'model':<7} {'micro-batches [layers]':<22} {'predicted':>10} {'measured':>10} {'error':>8}")
-        for entry in entries:
-            predicted, measured, shape = loop.run(entry, link, profiles[entry[1], ranks_of(entry)])
-            error = 100 * (predicted / measured - 1)
-            results.append({"plan": entry[0], "model": entry[1], "shape": shape, "predicted_s": predicted,
-                            "measured_s": measured, "error_pct": error})
-            say(f"{entry[0]:<36} {entry[1]:<7} {shape:<22} {predicted * 1e3:7.2f} ms {measured * 1e3:7.2f} ms "
-                f"{error:+6.1f} %")
-    errors = [abs(result["error_pct"]) for result in results]
-    summary = {"n": len(errors), "mean_abs_pct": statistics.mean(errors), "max_abs_pct": max(errors)}
+        say(f"{'plan':<36} {'model':<7} {'micro-batches [layers]':<22} {'predicted':>10} {'measured':>10} {'error':>8} "
+            f"{'drift':>8}")
+        for entry in (entry for entry in PLANS if ranks_of(entry) <= os.cpu_count()):
+            result = loop.compare(entry)
+            results.append(result)
+            say(f"{entry[0]:<36} {entry[1]:<7} {result['shape']:<22} {result['predicted_s'] * 1e3:7.2f} ms "
+                f"{result['measured_s'] * 1e3:7.2f} ms {result['error_pct']:+6.1f} % {result['drift_pct']:+6.1f} %")
+    errors = [result["error_pct"] for result in results]
+    summary = {"n": len(errors), "mean_abs_pct": statistics.mean(map(abs, errors)), "max_abs_pct": max(map(abs, errors)),
+               "bias_pct": statistics.mean(errors)}
     if as_json:
-        print(json.dumps({"link": {"latency_s": link[0], "bandwidth_bytes_per_s": link[1]}, "plans": results, **summary}))
-    say(f"{summary['n']} plans: mean error {summary['mean_abs_pct']:.1f} %, largest {summary['max_abs_pct']:.1f} %")
+        print(json.dumps({"plans": results, **summary}))
+    say(f"{summary['n']} plans: mean error {summary['mean_abs_pct']:.1f} %, largest {summary['max_abs_pct']:.1f} %, "
+        f"bias {summary['bias_pct']:+.1f} %; layers measured before and after each run")
 
 
 if __name__ == "__main__":

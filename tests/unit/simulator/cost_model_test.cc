@@ -79,17 +79,17 @@ TEST(CostModel, BoundaryTimeGrowsWithTheMicroBatch) {
   ExpectNear(costs->BoundaryTime(ir::PoolId(0), ir::PoolId(0), 1, 1, 2, false).value(), 4);
   // Between zones: 1 s latency + 2048 / 1024 each way.
   ExpectNear(costs->BoundaryTime(ir::PoolId(0), ir::PoolId(1), 1, 1, 1, false).value(), 6);
-  // On one node: 30 us + 2048 / 2048e3 each way.
-  ExpectNear(costs->BoundaryTime(ir::PoolId(0), ir::PoolId(0), 1, 1, 1, true).value(), 2 * (30e-6 + 1e-3));
+  // On one node: 130 us + 2048 / 2048e3 each way.
+  ExpectNear(costs->BoundaryTime(ir::PoolId(0), ir::PoolId(0), 1, 1, 1, true).value(), 2 * (130e-6 + 1e-3));
 }
 
 // Degree 1 → 2 cuts the activation into two slices that share the sender's card (per node): still 1 s, and then the two
-// receivers gather: 30 us + half of 2048 bytes at 2048e3. Back, one receiver: nothing to gather.
+// receivers gather: 130 us + half of 2048 bytes at 2048e3. Back, one receiver: nothing to gather.
 TEST(CostModel, SlicesOfOneTransferShareTheCardAndAreGathered) {
   const ir::Problem problem = test::RoundProblem();
   const Transfer forward = MakeTransfer(problem, ir::PoolId(0), ir::PoolId(0), 1, 2, 1, false);
   EXPECT_EQ(forward.slices, 2);
-  ExpectNear(forward.SecondsAlone(), 1 + 30e-6 + 0.5e-3);
+  ExpectNear(forward.SecondsAlone(), 1 + 130e-6 + 0.5e-3);
   ExpectNear(MakeTransfer(problem, ir::PoolId(0), ir::PoolId(0), 2, 1, 1, false).SecondsAlone(), 1);
 }
 
@@ -126,11 +126,11 @@ struct Group {
   }
 };
 
-// Four ranks of one node: 6 · 30 us + 6/4 · 2048 / 2048e3.
+// Four ranks of one node: 6 · 130 us + 6/4 · 2048 / 2048e3.
 TEST(AllReduce, InsideANode) {
   Group group;
   group.Add(0, 0, 4);
-  ExpectNear(group.Seconds(2048), 6 * 30e-6 + 1.5e-3);
+  ExpectNear(group.Seconds(2048), 6 * 130e-6 + 1.5e-3);
 }
 
 // One rank on each of three nodes: 2 · 2/3 of 2048 bytes leave each card at 2048 B/s.
@@ -140,11 +140,11 @@ TEST(AllReduce, AcrossNodes) {
   ExpectNear(group.Seconds(2048), 4.0 / 3);
 }
 
-// Two ranks on each of two nodes: inside 2 · 30 us + 1 · 2048 / 2048e3, then the nodes' ring of 2 · 1/2.
+// Two ranks on each of two nodes: inside 2 · 130 us + 1 · 2048 / 2048e3, then the nodes' ring of 2 · 1/2.
 TEST(AllReduce, HierarchicalOverNodes) {
   Group group;
   for (const int node : {0, 1}) group.Add(0, node, 2);
-  ExpectNear(group.Seconds(2048), 60e-6 + 1e-3 + 1);
+  ExpectNear(group.Seconds(2048), 260e-6 + 1e-3 + 1);
 }
 
 // Two nodes in zone a, one in zone b. The ring of zone a takes 1 s; between the zones, with as many lanes as the
@@ -203,23 +203,23 @@ TEST(CostModel, TiedEmbeddingIsSummedOverItsStages) {
 }
 
 // Shares of 3 and 1 micro-batches on one node: the larger one's 36 s count; the sum over two ranks of one node is
-// 2 · 30 us + 215040 / 2048e3 = 0.10506 s, the step 2 s.
+// 2 · 130 us + 215040 / 2048e3 = 0.10526 s, the step 2 s.
 TEST(CostModel, SlowestShareCounts) {
   const ir::Plan plan = PlanOf({{.micro_batch = 1, .micro_batches = 3, .stages = {MakeStage(0, 5, 0, 0, {0})}},
                                 {.micro_batch = 1, .micro_batches = 1, .stages = {MakeStage(0, 5, 0, 0, {1})}}});
-  ExpectIteration(test::RoundProblem(), plan, 36 + 0.10506 + 2);
+  ExpectIteration(test::RoundProblem(), plan, 36 + 0.10526 + 2);
 }
 
 // Two pipelines whose stages lie on the same two nodes send their activations at the same moment: the card gives each
 // half, 2 s instead of 1 s, and back again. Without sharing: F 0–2, over 3, F+B 3–9, back 10, B 10–14. With it: over 4,
 // F+B 4–10, back 12, B 12–16. Then the two ranks of a node sum their stage: of stage 0 embedding and two blocks
-// (1696 + 25408) · 4 = 108416 bytes, 60 us + 108416 / 2048e3 = 0.0529975 s; stage 1 is done by then. Step 1 s.
+// (1696 + 25408) · 4 = 108416 bytes, 260 us + 108416 / 2048e3 = 0.0531975 s; stage 1 is done by then. Step 1 s.
 TEST(Simulate, TransfersOnOneCardShareIt) {
   const ir::Problem problem = test::RoundProblem();
   ir::Plan plan = TwoStages(1);
   plan.pipelines.push_back(plan.pipelines.front());
   for (ir::Stage& stage : plan.pipelines.back().stages) stage.group.gpus = {1};
-  const double sum = 60e-6 + 108416 / 2048e3;
+  const double sum = 260e-6 + 108416 / 2048e3;
   ExpectNear(Evaluate(problem, plan).iteration.value(), 14 + sum + 1);
   ExpectNear(Simulate(problem, plan)->iteration.value(), 16 + sum + 1);
 }
@@ -231,7 +231,7 @@ TEST(Simulate, FlowsWithLinksOfTheirOwnDoNotWait) {
   ir::Plan plan = TwoStages(1);
   plan.pipelines.push_back(plan.pipelines.front());
   for (ir::Stage& stage : plan.pipelines.back().stages) stage.group.gpus = {1};
-  ExpectNear(Simulate(problem, plan)->iteration.value(), 14 + 60e-6 + 108416 / 2048e3 + 1);
+  ExpectNear(Simulate(problem, plan)->iteration.value(), 14 + 260e-6 + 108416 / 2048e3 + 1);
 }
 
 // A link that is slower than the stage that feeds it (forward 1 s, crossing 4 s alone), three stages, M = 2. Gradients

@@ -146,10 +146,11 @@ TEST(DerivedProfile, BlockIsItsProductsItsOtherKernelsAndTheirDispatch) {
 }
 
 // Degree 2 halves products and what lies inside the group, 16 · (256 + 512/2) · 4 = 32768 bytes forward, 16 · (256 +
-// 736/2) · 4 = 39936 backward, and adds two all-reduces of 16 · 32 · 4 bytes over 8 GB/s: 2 · (2 · 30 us + 2048 / 8e9).
+// 736/2) · 4 = 39936 backward, and adds two all-reduces of 16 · 32 · 4 bytes over 8 GB/s: 2 · (2 · 130 us + 2048 /
+// 8e9).
 TEST(DerivedProfile, TensorParallelBlockPaysItsAllReduces) {
   const ir::LayerTime time = TimeOf(test::TinyProblem(), ir::LayerKind::kBlock, 0, 2, 1);
-  const double collectives = 2 * (60e-6 + 2048 / 8e9);
+  const double collectives = 2 * (260e-6 + 2048 / 8e9);
   EXPECT_NEAR(time.forward.value(), 425984 / 2 / 12e9 + 32768 / 6e9 + 100e-6 + collectives, 1e-12);
   EXPECT_NEAR(time.backward.value(), 425984 / 12e9 + 39936 / 6e9 + 200e-6 + collectives, 1e-12);
 }

@@ -129,16 +129,16 @@ TEST(PairedSends, WarmUpSendsAtOnce) {
 }
 
 // 2048 bytes between groups of two over links of 2048 B/s per flow: two slices take 0.5 s, a whole activation 1; the
-// receivers gather half of it: 30 us + 1024 / 2048e3.
+// receivers gather half of it: 130 us + 1024 / 2048e3.
 TEST(Boundaries, AWholeActivationTakesOneLink) {
   ir::Problem problem = test::RoundProblem();
   problem.cluster.links[0][0].share = ir::LinkShare::kPerFlow;
   const auto seconds = [&] {
     return MakeTransfer(problem, ir::PoolId(0), ir::PoolId(0), 2, 2, 1, /*same_node=*/false).SecondsAlone();
   };
-  EXPECT_NEAR(seconds(), 0.5 + 30e-6 + 0.0005, 1e-12);
+  EXPECT_NEAR(seconds(), 0.5 + 130e-6 + 0.0005, 1e-12);
   problem.job.trainer.whole_boundaries = true;
-  EXPECT_NEAR(seconds(), 1 + 30e-6 + 0.0005, 1e-12);
+  EXPECT_NEAR(seconds(), 1 + 130e-6 + 0.0005, 1e-12);
 }
 
 // Eight nodes of GPUs, 1 ms and 1 GB/s between them. One ring reaches 0.455 of it.

@@ -10,6 +10,7 @@ namespace sail::ir {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string SmallFile() { return PrintPlanFile(SmallProblem(), SmallPlan(), SmallReport()); }
 
@@ -18,6 +19,22 @@ TEST(PlanFile, ReadsBackWhatItWrote) {
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->problem, SmallProblem());
   EXPECT_EQ(file->plan, SmallPlan());
+}
+
+TEST(PlanFile, HoldsTheTransfersThatWereMeasured) {
+  Problem problem = SmallProblem();
+  Link& link = problem.cluster.links[0][0];
+  link.sends = {{.bytes = 4096, .seconds = Seconds(0.25)}, {.bytes = 8192, .seconds = Seconds(0.5)}};
+  const std::string text = PrintPlanFile(problem, SmallPlan(), SmallReport());
+  const absl::StatusOr<PlanFile> file = ParsePlanFile(text, "a.sailplan");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->problem, problem);
+  EXPECT_THAT(text, Not(HasSubstr("all_reduces")));  // of a link without, nothing is said
+  Json cluster = ToJson(problem.cluster);
+  for (const char* curve : {"3", "[[1]]", "[[0, 1]]", "[[1, -1]]", "[[2, 1], [2, 2]]", "[[1, 2], [2, 1]]"}) {
+    cluster["links"][0]["sends"] = *ParseJson(curve, "curve");
+    EXPECT_TRUE(absl::IsInvalidArgument(ParseCluster(cluster, "cluster").status())) << curve;
+  }
 }
 
 TEST(PlanFile, SameValueSameBytes) { EXPECT_EQ(SmallFile(), SmallFile()); }

@@ -86,9 +86,16 @@ TEST(Median, OfOddAndEvenCounts) {
   EXPECT_EQ(Median({4, 1, 3, 2}), 2.5);
 }
 
-// Forward of the block at (1, 2): 1, 2, 9 of one rank, 3, 4 of another. The middle of the five is 3; backward has 10,
-// 20, 90, 30, 40, so 30. Forward + backward is 11, 22, 33, 44, 99: quartiles 22 and 44, spread 22 / 33.
-TEST(EntriesOf, MediansOverAllRanksWhateverTheirOrder) {
+// Nine values keep all: 45 / 9. Of ten, 0 and 100 go: 36 / 8.
+TEST(TrimmedMean, DropsTheTenthAtEitherEnd) {
+  EXPECT_EQ(TrimmedMean({3}), 3);
+  EXPECT_EQ(TrimmedMean({9, 1, 8, 2, 7, 3, 6, 4, 5}), 5);
+  EXPECT_EQ(TrimmedMean({100, 1, 8, 2, 7, 3, 6, 4, 5, 0}), 4.5);
+}
+
+// Forward of the block at (1, 2): 1, 2, 9 of one rank, 3, 4 of another, 19 / 5 in the mean; backward has ten times as
+// much. Forward + backward is 11, 22, 33, 44, 99: quartiles 22 and 44, median 33, spread 22 / 33.
+TEST(EntriesOf, MeansOverAllRanksWhateverTheirOrder) {
   const RoundSamples a{.size = {1, 2}, .layers = {{ir::LayerKind::kBlock, {{1, 10, 5}, {2, 20, 5}, {9, 90, 5}}}}};
   const RoundSamples b{.size = {1, 2}, .layers = {{ir::LayerKind::kBlock, {{3, 30, 5}, {4, 40, 5}}}}};
   const RoundSamples other{.size = {1, 1}, .layers = {{ir::LayerKind::kBlock, {{7, 7, 7}}}}};
@@ -96,7 +103,7 @@ TEST(EntriesOf, MediansOverAllRanksWhateverTheirOrder) {
     const std::vector<ProfileEntry> entries = EntriesOf(samples);
     ASSERT_EQ(entries.size(), 2u);
     EXPECT_EQ(entries[0].size, (ProfileCase{1, 1}));
-    EXPECT_EQ(entries[1].seconds, (LayerSeconds{3, 30, 5}));
+    EXPECT_EQ(entries[1].seconds, (LayerSeconds{3.8, 38, 5}));
     EXPECT_DOUBLE_EQ(entries[1].spread, 22.0 / 33);
   }
 }
