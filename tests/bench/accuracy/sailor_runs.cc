@@ -46,23 +46,6 @@ std::string SetOf(const SailorRun& run) {
   return absl::EndsWith(run.id, "/runv1") ? "sailor/mixed-v1" : "sailor/mixed-a";
 }
 
-absl::Status ReadModels(const std::string& directory, SailorData& data, Runs& runs) {
-  SAIL_ASSIGN_OR_RETURN(const Json times, ReadDataJson(directory + "/layer_times.json"));
-  SAIL_ASSIGN_OR_RETURN(const Json memory, ReadDataJson(directory + "/layer_memory.json"));
-  SAIL_ASSIGN_OR_RETURN(const Json between, ReadDataJson(directory + "/network/multizone_bandwidths_het.json"));
-  SAIL_ASSIGN_OR_RETURN(const Json inside, ReadDataJson(directory + "/network/intra_node_bandwidths.json"));
-  SAIL_ASSIGN_OR_RETURN(data.network, sim::ReadPublicNetwork(between, inside));
-  for (const auto& [name, value] : times.items()) {
-    absl::StatusOr<sim::PublicModel> model = sim::ReadPublicModel(times, memory, name);
-    if (model.ok()) {
-      data.models.emplace(name, *std::move(model));
-    } else {
-      runs.messages.push_back(absl::StrCat("model ", name, " left out: ", model.status().message()));
-    }
-  }
-  return absl::OkStatus();
-}
-
 void AddRun(const SailorRun& run, const SailorData& data, Runs& runs) {
   if (!run.seconds) {  // its memory is not trusted, either: no iteration was completed
     runs.messages.push_back(absl::StrCat(run.id, " left out: its time was not measured"));
@@ -93,7 +76,7 @@ Runs ReadSailorRuns(const std::string& data_directory, SailorData& data, std::ve
     runs.messages.push_back(absl::StrCat("sailor/* skipped: no ", directory, "/validation/runs*.json"));
     return runs;
   }
-  if (const absl::Status read = ReadModels(directory, data, runs); !read.ok()) {
+  if (const absl::Status read = ReadSailorData(directory, data, runs.messages); !read.ok()) {
     runs.messages.push_back(absl::StrCat("sailor/* skipped: ", read.message()));
     return runs;
   }

@@ -3,19 +3,11 @@
 // layer_times.json and layer_memory.json and the bandwidths of network/.
 #pragma once
 
-#include <map>
-
-#include "simulator/public_data.h"
-#include "simulator/public_network.h"
 #include "simulator/public_plan.h"
 #include "tests/bench/accuracy/run.h"
+#include "tests/bench/accuracy/sailor_data.h"
 
 namespace sail::bench {
-
-struct SailorData {
-  std::map<std::string, sim::PublicModel> models;
-  sim::PublicNetwork network;
-};
 
 // One run as the file has it.
 struct SailorRun {
