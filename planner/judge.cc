@@ -41,13 +41,25 @@ bool ComesBefore(const ir::Pipeline& a, const ir::Pipeline& b) {
          std::make_tuple(b.stages.size(), b.micro_batch, b.micro_batches);
 }
 
-// The narrowest place that holds both groups.
-ir::Reach Span(const ir::Cluster& cluster, const ir::TensorGroup& a, const ir::TensorGroup& b) {
-  if (a.pool == b.pool && a.node == b.node) return ir::Reach::kNode;
-  const ir::ZoneId zone_a = cluster.pool(a.pool).zone, zone_b = cluster.pool(b.pool).zone;
+}  // namespace
+
+ir::Reach SpanOf(const ir::Cluster& cluster, ir::PoolId a, ir::PoolId b) {
+  const ir::ZoneId zone_a = cluster.pool(a).zone, zone_b = cluster.pool(b).zone;
   if (zone_a == zone_b) return ir::Reach::kZone;
   const bool same_region = cluster.zones[zone_a.index()].region == cluster.zones[zone_b.index()].region;
   return same_region ? ir::Reach::kRegion : ir::Reach::kAny;
+}
+
+double ExcessOver(const ir::Constraint& constraint, double value) {
+  const double excess = constraint.at_most ? value - constraint.limit : constraint.limit - value;
+  if (excess <= kLimitRelativeTolerance * std::abs(constraint.limit)) return 0;
+  return constraint.limit != 0 ? excess / std::abs(constraint.limit) : 1 + excess;
+}
+
+namespace {
+
+ir::Reach SpanOfGroups(const ir::Cluster& cluster, const ir::TensorGroup& a, const ir::TensorGroup& b) {
+  return a.pool == b.pool && a.node == b.node ? ir::Reach::kNode : SpanOf(cluster, a.pool, b.pool);
 }
 
 }  // namespace
@@ -108,11 +120,11 @@ double Judge::Spread(const ir::Plan& plan) const {
   for (const ir::Pipeline& pipeline : plan.pipelines) {
     const std::vector<ir::Stage>& stages = pipeline.stages;
     for (size_t s = 1; s < stages.size(); ++s) {
-      if (Span(problem_.cluster, stages[s - 1].group, stages[s].group) > keep.pipeline) ++excesses;
+      if (SpanOfGroups(problem_.cluster, stages[s - 1].group, stages[s].group) > keep.pipeline) ++excesses;
     }
     // Replicas are compared with those of the first pipeline: being within one place is transitive.
     for (size_t s = 0, other = 0; s < stages.size() && other < first.size();) {
-      if (Span(problem_.cluster, stages[s].group, first[other].group) > keep.data) ++excesses;
+      if (SpanOfGroups(problem_.cluster, stages[s].group, first[other].group) > keep.data) ++excesses;
       const int end = stages[s].last_layer, other_end = first[other].last_layer;
       if (end <= other_end) ++s;
       if (other_end <= end) ++other;
@@ -131,10 +143,7 @@ double Judge::Violation(const ir::Report& report) const {
     }
   }
   for (const ir::Constraint& constraint : scope_.constraints) {
-    const double value = ir::Value(report, constraint.metric);
-    const double excess = constraint.at_most ? value - constraint.limit : constraint.limit - value;
-    if (excess <= kLimitRelativeTolerance * std::abs(constraint.limit)) continue;
-    violation += constraint.limit != 0 ? excess / std::abs(constraint.limit) : 1 + excess;
+    violation += ExcessOver(constraint, ir::Value(report, constraint.metric));
   }
   return violation;
 }

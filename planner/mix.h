@@ -33,9 +33,4 @@ using Mix = std::vector<std::pair<int, int>>;
 // O((log + steps) · pivots · allowed · rows).
 Mix FindMix(const MixProblem& problem, const std::vector<int>& allowed, const std::vector<double>& capacity);
 
-// Micro-batches of each pipeline, at least one each, so that samples add up to exactly `global_batch` and the slowest
-// pipeline is as fast as possible: the least T with Σ m_p(T) >= batch, then single micro-batches are taken away where
-// they end last; if no combination of micro-batch sizes makes up the excess, the next T. nullopt if none exists.
-std::optional<std::vector<int>> ShareSamples(const std::vector<PipelineRate>& pipelines, int64_t global_batch);
-
 }  // namespace sail::planner

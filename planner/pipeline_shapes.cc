@@ -24,6 +24,20 @@ int PipelineRate::MicroBatchesWithin(double seconds) const {
   return static_cast<int>(std::min({count, 1e9, static_cast<double>(max_micro_batches)}));
 }
 
+ir::Pipeline MakePipeline(const StageTable& table, int micro, const std::vector<int>& slots,
+                          const std::vector<int>& counts) {
+  ir::Pipeline pipeline{.micro_batch = table.problem().job.micro_batches[micro], .stages = {}};
+  int first = 0;
+  for (size_t s = 0; s < slots.size(); ++s) {
+    const Slot& slot = table.slots()[slots[s]];
+    pipeline.stages.push_back({.first_layer = first,
+                               .last_layer = first + counts[s] - 1,
+                               .group = {.pool = slot.pool, .gpus = std::vector<int>(slot.tensor, 0)}});
+    first += counts[s];
+  }
+  return pipeline;
+}
+
 int MaxMicroBatches(const StageTable& table, int micro, const std::vector<int>& slots, const std::vector<int>& counts) {
   const int depth = static_cast<int>(slots.size());
   int most = kUnlimitedMicroBatches;
@@ -288,6 +302,9 @@ class ShapeGenerator {
       shape.rate.latency += period;
       const double per_gpu = static_cast<double>((*counts)[s]) / table_.slots()[chain_[s]].tensor;
       shape.layers_per_gpu = std::max(shape.layers_per_gpu, per_gpu);
+      shape.largest_stage = std::max(shape.largest_stage, (*counts)[s]);
+      const int degree = table_.slots()[chain_[s]].tensor;
+      shape.least_degree = s == 0 ? degree : std::min(shape.least_degree, degree);
     }
     const bool is_unlimited = shape.rate.max_micro_batches == kUnlimitedMicroBatches;
     shapes_.push_back(std::move(shape));
@@ -316,10 +333,10 @@ bool IsBeatenBy(const PipelineShape& a, const PipelineShape& b) {
 
 std::vector<PipelineShape> GenerateShapes(const StageTable& table, const std::vector<int>& quotas) {
   std::vector<PipelineShape> shapes = ShapeGenerator(table, quotas).Generate();
-  const auto key = [](const PipelineShape& shape) { return std::tie(shape.micro, shape.gpus); };
+  const auto key = [](const PipelineShape& shape) { return std::tie(shape.micro, shape.gpus, shape.least_degree); };
   std::stable_sort(shapes.begin(), shapes.end(), [&](const PipelineShape& a, const PipelineShape& b) {
-    return std::tie(a.micro, a.gpus, a.rate.bottleneck, a.rate.latency) <
-           std::tie(b.micro, b.gpus, b.rate.bottleneck, b.rate.latency);
+    return std::tie(a.micro, a.gpus, a.least_degree, a.rate.bottleneck, a.rate.latency) <
+           std::tie(b.micro, b.gpus, b.least_degree, b.rate.bottleneck, b.rate.latency);
   });
   std::vector<PipelineShape> kept;
   size_t group = 0;  // where the kept shapes of the current key begin

@@ -40,8 +40,15 @@ struct PipelineShape {
   std::vector<int> counts;  // layers, by stage
   PipelineRate rate;
   std::vector<int> gpus;      // by pool
-  double layers_per_gpu = 0;  // of the fullest stage: what gradient synchronisation grows with
+  // What gradient synchronisation grows with.
+  double layers_per_gpu = 0;  // of the fullest stage
+  int largest_stage = 0;      // layers
+  int least_degree = 0;       // of tensor parallelism
 };
+
+// A pipeline with `counts` layers on `slots` by stage, without nodes.
+ir::Pipeline MakePipeline(const StageTable& table, int micro, const std::vector<int>& slots,
+                          const std::vector<int>& counts);
 
 // Largest number of micro-batches that fits in memory: with f = min(M, P − s) in flight on stage s. 0 if none does.
 int MaxMicroBatches(const StageTable& table, int micro, const std::vector<int>& slots, const std::vector<int>& counts);
@@ -52,7 +59,7 @@ std::optional<std::vector<int>> CutChain(const StageTable& table, int micro, con
 
 // Shapes for all micro-batches and all chains with at most so many segments that the number of chains stays bounded:
 // all chains on small problems, two segments on large ones. Boundaries are priced as between nodes, on small problems
-// also with consecutive stages packed on nodes. Of shapes with equal micro-batch and GPUs only those remain that no
+// also with consecutive stages packed on nodes. Of shapes with equal micro-batch, GPUs and least tensor degree only those remain that no
 // other beats in bottleneck, latency, layers per GPU and memory's limit at once (a plan that uses the beaten one can
 // use the other). Deterministic; O(chains · micro-batches · P · log² L).
 std::vector<PipelineShape> GenerateShapes(const StageTable& table, const std::vector<int>& quotas);

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "planner/mix.h"
+#include "planner/share.h"
 #include "planner/place.h"
 
 namespace sail::planner {
@@ -75,19 +75,6 @@ std::vector<PipelineRate> RatesOf(const StageTable& table, const ir::Plan& plan)
 }  // namespace
 
 bool Share(const StageTable& table, ir::Plan& plan) { return ShareByRates(table, RatesOf(table, plan), plan); }
-
-ir::Pipeline MakePipeline(const StageTable& table, const PipelineShape& shape) {
-  ir::Pipeline pipeline{.micro_batch = shape.rate.micro_batch, .stages = {}};
-  int first = 0;
-  for (size_t s = 0; s < shape.slots.size(); ++s) {
-    const Slot& slot = table.slots()[shape.slots[s]];
-    pipeline.stages.push_back({.first_layer = first,
-                               .last_layer = first + shape.counts[s] - 1,
-                               .group = {.pool = slot.pool, .gpus = std::vector<int>(slot.tensor, 0)}});
-    first += shape.counts[s];
-  }
-  return pipeline;
-}
 
 Judged Refiner::Improve(Judged start) {
   static constexpr Move kMoves[] = {&Refiner::MoveShares, &Refiner::MoveBoundaries, &Refiner::MoveMicroBatches,
@@ -340,7 +327,7 @@ bool Refiner::MoveAdd() {
     if (!Fits(shapes_[shape], free)) continue;
     if (++tried > kPromisingShapes) break;
     ir::Plan plan = base;
-    plan.pipelines.push_back(MakePipeline(table_, shapes_[shape]));
+    plan.pipelines.push_back(MakePipeline(table_, shapes_[shape].micro, shapes_[shape].slots, shapes_[shape].counts));
     if (TakePlacedAnew(plan)) return true;
   }
   return false;
@@ -358,7 +345,7 @@ bool Refiner::MoveReplace() {
       if (!Fits(shapes_[shape], free)) continue;
       if (++tried > kPromisingShapes) break;
       ir::Plan plan = without;
-      plan.pipelines.push_back(MakePipeline(table_, shapes_[shape]));
+      plan.pipelines.push_back(MakePipeline(table_, shapes_[shape].micro, shapes_[shape].slots, shapes_[shape].counts));
       if (TakePlacedAnew(plan)) return true;
     }
   }

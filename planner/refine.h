@@ -27,9 +27,6 @@ PipelineRate RateOf(const StageTable& table, const ir::Pipeline& pipeline);
 // Shares the global batch among the plan's pipelines (ShareSamples) by their rates. False if that is impossible.
 bool Share(const StageTable& table, ir::Plan& plan);
 
-// A pipeline of the shape, without nodes.
-ir::Pipeline MakePipeline(const StageTable& table, const PipelineShape& shape);
-
 class Refiner {
  public:
   // The arguments must outlive this.

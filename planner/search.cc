@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "planner/draft.h"
+#include "planner/draft_climber.h"
 #include "planner/pipeline_shapes.h"
 #include "planner/place.h"
 #include "planner/refine.h"
@@ -14,46 +17,93 @@
 namespace sail::planner {
 namespace {
 
-constexpr size_t kRefinedSeeds = 80;
-constexpr int kSmallGpus = 16;  // up to here every seed is judged in both layouts; refinement tries both anyway
+constexpr int kSmallGpus = 16;         // up to here seeds are refined as plans, in both layouts
+constexpr size_t kRefinedSeeds = 80;   // of small problems
+constexpr size_t kClimbs = 16;         // from the best seeds, unlike ones first
+constexpr size_t kFinalists = 4;       // of large problems
 
-// The best seeds, best first.
-std::vector<Judged> JudgeSeeds(const ir::Problem& problem, const std::vector<ir::Plan>& seeds, Judge& judge) {
-  std::vector<Judged> judged;
-  for (const ir::Plan& seed : seeds) {
-    int gpus = 0;
-    for (const ir::Pipeline& pipeline : seed.pipelines) {
-      for (const ir::Stage& stage : pipeline.stages) gpus += stage.group.degree();
-    }
-    for (const Layout layout : {Layout::kByPipeline, Layout::kByStage}) {
-      if (layout == Layout::kByStage && gpus > kSmallGpus) break;
-      ir::Plan plan = seed;
-      if (!Place(problem, judge.scope().quotas, layout, plan)) continue;
-      std::optional<Judged> candidate = judge.Evaluate(std::move(plan));
-      if (!candidate) continue;
-      judged.insert(std::upper_bound(judged.begin(), judged.end(), *candidate, IsBetter), *std::move(candidate));
-      if (judged.size() > kRefinedSeeds) judged.pop_back();
-    }
+// Drafts worth a climb: the best of each set of slots in use, best first, then the next best of each, …
+std::vector<ScoredDraft> Diverse(std::vector<ScoredDraft> drafts, size_t most) {
+  std::stable_sort(drafts.begin(), drafts.end(),
+                   [](const ScoredDraft& a, const ScoredDraft& b) { return a.score < b.score; });
+  std::map<std::vector<int>, size_t> met;  // drafts so far, by slots in use
+  std::vector<std::pair<size_t, size_t>> order;
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    std::set<int> slots;
+    for (const Team& team : drafts[i].draft.teams) slots.insert(team.slots.begin(), team.slots.end());
+    order.push_back({met[std::vector<int>(slots.begin(), slots.end())]++, i});
   }
-  return judged;
+  std::sort(order.begin(), order.end());
+  std::vector<ScoredDraft> chosen;
+  for (size_t i = 0; i < std::min(most, order.size()); ++i) chosen.push_back(std::move(drafts[order[i].second]));
+  return chosen;
 }
 
-// Pools of one backend: a plan never mixes them.
-absl::StatusOr<SearchResult> SearchBackend(const ir::Problem& problem, const sim::CostModel& costs,
-                                           const SearchScope& scope, int64_t work) {
-  const StageTable table(problem, costs, scope.quotas, scope.memory);
-  const std::vector<PipelineShape> shapes = GenerateShapes(table, scope.quotas);
-  Judge judge(problem, costs, scope, work);
-  SearchResult result;
-  Refiner refiner(table, shapes, judge);
-  for (Judged& seed : JudgeSeeds(problem, MakeSeeds(table, shapes, scope), judge)) {
-    Judged refined = refiner.Improve(std::move(seed));
-    if (!result.best || IsBetter(refined, *result.best)) result.best = std::move(refined);
+// One search over the pools of one backend: a plan never mixes them.
+class BackendSearch {
+ public:
+  BackendSearch(const ir::Problem& problem, const sim::CostModel& costs, const SearchScope& scope, int64_t work)
+      : problem_(problem),
+        table_(problem, costs, scope.quotas, scope.memory),
+        shapes_(GenerateShapes(table_, scope.quotas)),
+        drafts_(table_, costs, scope, work),
+        judge_(problem, costs, scope, work) {
+    for (size_t p = 0; p < scope.quotas.size(); ++p) {
+      gpus_ += scope.quotas[p] * problem.cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
+    }
   }
-  if (!judge.status().ok()) return judge.status();
-  result.candidates = judge.candidates();
-  return result;
-}
+
+  absl::StatusOr<SearchResult> Run() {
+    std::vector<ScoredDraft> seeds;
+    for (Draft& seed : MakeSeeds(table_, shapes_, judge_.scope())) {
+      const std::optional<Score> score = drafts_.Judge(seed);
+      if (score) seeds.push_back({.draft = std::move(seed), .score = *score});
+    }
+    std::vector<ScoredDraft> finalists = gpus_ <= kSmallGpus ? seeds : std::vector<ScoredDraft>();
+    DraftClimber climber(shapes_, drafts_);
+    for (ScoredDraft& start : Diverse(std::move(seeds), kClimbs)) finalists.push_back(climber.Climb(std::move(start)));
+    SearchResult result;
+    Refiner refiner(table_, shapes_, judge_);
+    for (Judged& plan : Place(std::move(finalists))) {
+      Judged refined = refiner.Improve(std::move(plan));
+      if (!result.best || IsBetter(refined, *result.best)) result.best = std::move(refined);
+    }
+    if (!judge_.status().ok()) return judge_.status();
+    result.candidates = drafts_.candidates() + judge_.candidates();
+    return result;
+  }
+
+ private:
+  // The best of the finalists as plans, best first.
+  std::vector<Judged> Place(std::vector<ScoredDraft> finalists) {
+    const size_t most = gpus_ <= kSmallGpus ? kRefinedSeeds : kFinalists;
+    std::stable_sort(finalists.begin(), finalists.end(),
+                     [](const ScoredDraft& a, const ScoredDraft& b) { return a.score < b.score; });
+    std::vector<Judged> judged;
+    for (const ScoredDraft& finalist : finalists) {
+      if (gpus_ > kSmallGpus && judged.size() >= most) break;
+      for (const Layout layout : {Layout::kByPipeline, Layout::kByStage}) {
+        if (gpus_ > kSmallGpus && layout != finalist.draft.layout) continue;
+        Draft draft = finalist.draft;
+        draft.layout = layout;
+        std::optional<ir::Plan> placed = drafts_.ToPlan(draft);
+        if (!placed || !planner::Place(problem_, judge_.scope().quotas, layout, *placed)) continue;
+        std::optional<Judged> candidate = judge_.Evaluate(*std::move(placed));
+        if (!candidate) continue;
+        judged.insert(std::upper_bound(judged.begin(), judged.end(), *candidate, IsBetter), *std::move(candidate));
+        if (judged.size() > most) judged.pop_back();
+      }
+    }
+    return judged;
+  }
+
+  const ir::Problem& problem_;
+  const StageTable table_;
+  const std::vector<PipelineShape> shapes_;
+  DraftJudge drafts_;
+  Judge judge_;
+  int gpus_ = 0;  // of all quotas
+};
 
 // What to search: all pools together and, when the job keeps its communicators within a region or a zone, the pools of
 // each of those alone, where every plan keeps to a region or a zone; the judge refuses what leaves a node.
@@ -89,7 +139,7 @@ absl::StatusOr<SearchResult> Search(const ir::Problem& problem, const sim::CostM
     if (std::all_of(part.quotas.begin(), part.quotas.end(), [](int quota) { return quota <= 0; })) continue;
     for (const std::vector<int>& quotas : QuotaSets(problem, part.keep, part.quotas)) {
       part.quotas = quotas;
-      absl::StatusOr<SearchResult> result = SearchBackend(problem, costs, part, work);
+      absl::StatusOr<SearchResult> result = BackendSearch(problem, costs, part, work).Run();
       if (!result.ok()) return result.status();
       best.candidates += result->candidates;
       if (result->best && (!best.best || IsBetter(*result->best, *best.best))) best.best = std::move(result->best);

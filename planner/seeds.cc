@@ -2,19 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 
 #include "planner/mix.h"
-#include "planner/refine.h"
+#include "planner/share.h"
 
 namespace sail::planner {
 namespace {
 
 constexpr int64_t kMaxNodeCombinations = 40;  // up to here all of them
 constexpr size_t kMaxPoolSets = 15;
-constexpr size_t kSimpleSeeds = 40;  // kept by each of two rankings
-constexpr size_t kFewShapes = 120;   // up to here all pairs
+constexpr size_t kSimpleSeeds = 40;  // kept by each of two rankings, of few shapes in each class of weight
+constexpr size_t kLeastSimpleSeeds = 10;
+constexpr size_t kFewShapes = 120;  // up to here all pairs
 
 // Node counts by pool to search within.
 std::vector<std::vector<int>> PartsOf(const std::vector<int>& quotas) {
@@ -86,9 +88,10 @@ class SeedMaker {
     }
   }
 
-  std::vector<ir::Plan> Make() {
+  std::vector<Draft> Make() {
     for (const std::vector<int>& part : PartsOf(scope_.quotas)) AddMixes(part);
     AddSimple();
+    AddUniform();
     return std::move(seeds_);
   }
 
@@ -147,18 +150,24 @@ class SeedMaker {
 
   // One shape, repeated, and of few shapes each pair: the best by time and by time times price of the GPUs.
   void AddSimple() {
-    std::vector<Ranked> by_time, by_price;
-    const auto rank = [&](double seconds, double price, Mix mix) {
-      by_price.push_back({seconds * price, mix});
-      by_time.push_back({seconds, std::move(mix)});
+    // Synchronisation grows with the layers of the largest stage and with the least tensor degree.
+    using Weight = std::pair<int, int>;
+    std::map<Weight, std::vector<Ranked>> by_time, by_price;
+    const auto rank = [&](Weight weight, double seconds, double price, Mix mix) {
+      by_price[weight].push_back({seconds * price, mix});
+      by_time[weight].push_back({seconds, std::move(mix)});
+    };
+    const auto weight_of = [](const PipelineShape& shape) {
+      return Weight(std::ilogb(shape.largest_stage), shape.least_degree);
     };
     const auto price_of = [&](int i) { return SumOf(ir::Metric::kCostRate, shapes_[i].gpus); };
     for (int i = 0; i < static_cast<int>(shapes_.size()); ++i) {
       const PipelineRate& rate = shapes_[i].rate;
-      for (int count = 1; IsWithinQuotas(i, count, i, 0); count += count < 4 ? 1 : count / 2) {
+      for (const int count : CountsOf(i)) {
         const double micro_batches = std::ceil(static_cast<double>(mix_.global_batch) / (count * rate.micro_batch));
         if (micro_batches > rate.max_micro_batches) continue;
-        rank(rate.latency + (micro_batches - 1) * rate.bottleneck, count * price_of(i), {{i, count}});
+        rank(weight_of(shapes_[i]), rate.latency + (micro_batches - 1) * rate.bottleneck, count * price_of(i),
+             {{i, count}});
       }
       if (shapes_.size() > kFewShapes) continue;
       for (int j = i + 1; j < static_cast<int>(shapes_.size()); ++j) {
@@ -170,14 +179,51 @@ class SeedMaker {
         for (size_t p = 0; p < 2; ++p) {
           seconds = std::max(seconds, rates[p].latency + ((*counts)[p] - 1) * rates[p].bottleneck);
         }
-        rank(seconds, price_of(i) + price_of(j), {{i, 1}, {j, 1}});
+        rank(std::max(weight_of(shapes_[i]), weight_of(shapes_[j])), seconds, price_of(i) + price_of(j),
+             {{i, 1}, {j, 1}});
       }
     }
-    for (std::vector<Ranked>* ranking : {&by_time, &by_price}) {
-      const size_t kept = std::min(kSimpleSeeds, ranking->size());
-      std::partial_sort(ranking->begin(), ranking->begin() + static_cast<std::ptrdiff_t>(kept), ranking->end());
-      for (size_t i = 0; i < kept; ++i) AddSeed((*ranking)[i].mix);
+    for (auto* rankings : {&by_time, &by_price}) {
+      const size_t share = kSimpleSeeds / std::max<size_t>(rankings->size(), 1);
+      const size_t most = shapes_.size() <= kFewShapes ? kSimpleSeeds : std::max(share, kLeastSimpleSeeds);
+      for (auto& [weight, ranking] : *rankings) {
+        const size_t kept = std::min(most, ranking.size());
+        std::partial_sort(ranking.begin(), ranking.begin() + static_cast<std::ptrdiff_t>(kept), ranking.end());
+        for (size_t i = 0; i < kept; ++i) AddSeed(ranking[i].mix);
+      }
     }
+  }
+
+  // In every pool as many pipelines as fit, all of one depth, tensor degree and micro-batch.
+  void AddUniform() {
+    const ir::Job& job = table_.problem().job;
+    for (int micro = 0; micro < static_cast<int>(job.micro_batches.size()); ++micro) {
+      for (const int depth : job.pipeline_depths) {
+        if (depth > table_.max_depth()) break;
+        for (const int tensor : job.tensor_degrees) {
+          Draft draft;
+          for (int slot = 0; slot < static_cast<int>(table_.slots().size()); ++slot) {
+            const auto& [pool, degree] = table_.slots()[slot];
+            if (degree != tensor) continue;
+            const int groups = scope_.quotas[pool.index()] * (cluster_.machine(pool).gpus_per_node / tensor);
+            Team team{.micro = micro, .slots = std::vector<int>(depth, slot), .counts = {}, .pipelines = groups / depth};
+            if (team.pipelines > 0 && Recut(table_, team)) draft.teams.push_back(std::move(team));
+          }
+          if (draft.teams.size() > 1) seeds_.push_back(std::move(draft));
+        }
+      }
+    }
+  }
+
+  // 1, 2, 3, 4, then in steps of a half, and as many as fit.
+  std::vector<int> CountsOf(int i) const {
+    std::vector<int> counts;
+    for (int count = 1; IsWithinQuotas(i, count, i, 0); count += count < 4 ? 1 : count / 2) counts.push_back(count);
+    if (counts.empty()) return counts;
+    int most = counts.back();
+    while (IsWithinQuotas(i, most + 1, i, 0)) ++most;
+    if (most > counts.back()) counts.push_back(most);
+    return counts;
   }
 
   // `count` pipelines of shape i and `other_count` of shape j.
@@ -192,18 +238,15 @@ class SeedMaker {
 
   void AddSeed(const Mix& mix) {
     if (!known_.insert(mix).second) return;
-    std::vector<int> pipelines;
-    for (const auto& [shape, count] : mix) pipelines.insert(pipelines.end(), count, shape);
-    if (AddShared(pipelines)) return;
-    // No counts make up the batch with these micro-batch sizes: another size for one of the pipelines.
-    for (size_t p = 0; p < pipelines.size(); ++p) {
-      if (p > 0 && pipelines[p] == pipelines[p - 1]) continue;
-      const int replaced = pipelines[p];
-      for (const int other : OtherSizes(shapes_[replaced])) {
-        pipelines[p] = other;
-        AddShared(pipelines);
+    if (AddShared(mix)) return;
+    // No counts make up the batch with these micro-batch sizes: another size for one pipeline of a team.
+    for (size_t t = 0; t < mix.size(); ++t) {
+      for (const int other : OtherSizes(shapes_[mix[t].first])) {
+        Mix changed = mix;
+        if (--changed[t].second == 0) changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(t));
+        changed.push_back({other, 1});
+        AddShared(changed);
       }
-      pipelines[p] = replaced;
     }
   }
 
@@ -212,29 +255,30 @@ class SeedMaker {
     std::vector<int> others;
     for (int micro = 0; micro < static_cast<int>(table_.problem().job.micro_batches.size()); ++micro) {
       if (micro == shape.micro) continue;
-      // Shapes are sorted by (micro, gpus, bottleneck).
+      // Shapes are sorted by (micro, gpus, …).
       const auto key = std::tie(micro, shape.gpus);
-      const auto it = std::partition_point(shapes_.begin(), shapes_.end(), [&](const PipelineShape& other) {
+      auto it = std::partition_point(shapes_.begin(), shapes_.end(), [&](const PipelineShape& other) {
         return std::tie(other.micro, other.gpus) < key;
       });
-      if (it != shapes_.end() && it->micro == micro && it->gpus == shape.gpus) {
-        others.push_back(static_cast<int>(it - shapes_.begin()));
+      auto fastest = shapes_.end();
+      for (; it != shapes_.end() && it->micro == micro && it->gpus == shape.gpus; ++it) {
+        if (fastest == shapes_.end() || it->rate.bottleneck < fastest->rate.bottleneck) fastest = it;
       }
+      if (fastest != shapes_.end()) others.push_back(static_cast<int>(fastest - shapes_.begin()));
     }
     return others;
   }
 
-  bool AddShared(const std::vector<int>& pipelines) {
-    ir::Plan plan;
-    std::vector<PipelineRate> rates;
-    for (const int shape : pipelines) {
-      plan.pipelines.push_back(MakePipeline(table_, shapes_[shape]));
-      rates.push_back(shapes_[shape].rate);
+  bool AddShared(const Mix& mix) {
+    Draft draft;
+    std::vector<RatedTeam> rated;
+    for (const auto& [shape, pipelines] : mix) {
+      const PipelineShape& s = shapes_[shape];
+      draft.teams.push_back({.micro = s.micro, .slots = s.slots, .counts = s.counts, .pipelines = pipelines});
+      rated.push_back({.rate = s.rate, .pipelines = pipelines});
     }
-    const std::optional<std::vector<int>> counts = ShareSamples(rates, mix_.global_batch);
-    if (!counts) return false;
-    for (size_t p = 0; p < plan.pipelines.size(); ++p) plan.pipelines[p].micro_batches = (*counts)[p];
-    seeds_.push_back(std::move(plan));
+    if (!ShareBatch(rated, mix_.global_batch)) return false;
+    seeds_.push_back(std::move(draft));
     return true;
   }
 
@@ -244,12 +288,12 @@ class SeedMaker {
   const ir::Cluster& cluster_;
   MixProblem mix_;
   std::set<Mix> known_;
-  std::vector<ir::Plan> seeds_;
+  std::vector<Draft> seeds_;
 };
 
 }  // namespace
 
-std::vector<ir::Plan> MakeSeeds(const StageTable& table, const std::vector<PipelineShape>& shapes,
+std::vector<Draft> MakeSeeds(const StageTable& table, const std::vector<PipelineShape>& shapes,
                                 const SearchScope& scope) {
   return SeedMaker(table, shapes, scope).Make();
 }

@@ -3,15 +3,15 @@
 
 #include <vector>
 
-#include "compiler/ir/plan.h"
+#include "planner/draft.h"
 #include "planner/judge.h"
 #include "planner/pipeline_shapes.h"
 #include "planner/stage_table.h"
 
 namespace sail::planner {
 
-// Plans without nodes; samples are shared.
-std::vector<ir::Plan> MakeSeeds(const StageTable& table, const std::vector<PipelineShape>& shapes,
+// In both layouts where that makes a difference is up to the caller.
+std::vector<Draft> MakeSeeds(const StageTable& table, const std::vector<PipelineShape>& shapes,
                                 const SearchScope& scope);
 
 }  // namespace sail::planner

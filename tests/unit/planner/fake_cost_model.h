@@ -2,13 +2,48 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "compiler/base/check.h"
 #include "simulator/cost_model.h"
+#include "simulator/outline.h"
 #include "tests/support/builders.h"
 
 namespace sail::test {
+
+// Judges outlines by expanding them, in a cluster that never lacks a node.
+class ExpandingEstimator : public sim::OutlineEstimator {
+ public:
+  ExpandingEstimator(const ir::Problem& problem, const sim::CostModel& costs) : problem_(problem), costs_(costs) {
+    for (ir::Pool& pool : problem_.cluster.pools) pool.quota = 1000;
+  }
+
+  sim::Estimate Judge(const sim::PlanOutline& outline) override {
+    const absl::StatusOr<ir::Plan> plan = sim::Expand(outline, problem_);
+    SAIL_CHECK(plan.ok()) << plan.status().ToString();
+    const absl::StatusOr<ir::Report> report = costs_.Evaluate(*plan);
+    SAIL_CHECK(report.ok()) << report.status().ToString();
+    sim::Estimate estimate{.iteration = report->iteration.value(),
+                           .peak_memory = report->peak_memory,
+                           .nodes = report->nodes,
+                           .gpus = report->gpus,
+                           .cost_rate = ir::Value(*report, ir::Metric::kCostRate),
+                           .cost_per_iteration = report->cost_per_iteration.value()};
+    for (const ir::StageReport& stage : report->stages) {
+      const auto limit = static_cast<double>(stage.memory_limit.value());
+      estimate.memory_excess += std::max(0.0, static_cast<double>(stage.memory_total.value()) / limit - 1);
+    }
+    for (const ir::PoolCost& pool : report->pools) estimate.pools.push_back({.pool = pool.pool, .nodes = pool.nodes});
+    return estimate;
+  }
+  double SyncAtLeast(const sim::StageShape& /*stage*/, int /*replicas*/) override { return 0; }
+
+ private:
+  ir::Problem problem_;
+  const sim::CostModel& costs_;
+};
 
 // One layer on pool p takes seconds[p] · micro-batch / tensor; a stage needs
 // layers · (1 + in flight · micro-batch) / tensor bytes of limit[p]; a boundary costs `crossing`, nothing inside a
@@ -30,6 +65,9 @@ class FakeCostModel : public sim::CostModel {
     return Seconds(same_node ? 0 : crossing_);
   }
   Seconds OptimizerTime(const sim::StageShape&) const override { return Seconds(0); }
+  std::unique_ptr<sim::OutlineEstimator> MakeEstimator() const override {
+    return std::make_unique<ExpandingEstimator>(problem_, *this);
+  }
 
   absl::StatusOr<ir::Report> Evaluate(const ir::Plan& plan) const override {
     ir::Report report;

@@ -3,16 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "compiler/base/rng.h"
 #include "planner/packing_lp.h"
 
 namespace sail::planner {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::Optional;
 using ::testing::UnorderedElementsAre;
 
 // max 3x + 5y with x <= 4, 2y <= 12, 3x + 2y <= 18 (the textbook example of Dantzig's method): x = 2, y = 6, value 36;
@@ -53,41 +49,6 @@ TEST(PackingLp, IsOptimalOnRandomInstances) {
       EXPECT_GE(price, lp.value[j] - 1e-6) << instance;
     }
   }
-}
-
-// Speeds 1 and 2 samples a second, 9 samples: 3 and 6 take 3 s each.
-TEST(ShareSamples, SharesBySpeed) {
-  EXPECT_THAT(ShareSamples({{.micro_batch = 1, .bottleneck = 1, .latency = 1},
-                            {.micro_batch = 1, .bottleneck = 0.5, .latency = 0.5}},
-                           9),
-              Optional(ElementsAre(3, 6)));
-}
-
-// A batch of 1000 on 96 GPUs was truncated to 960 elsewhere. Equal pipelines run 10 or 11 micro-batches, 1000 in all.
-TEST(ShareSamples, BatchTruncate) {
-  const std::vector<PipelineRate> rates(96, {.micro_batch = 1, .bottleneck = 1, .latency = 4});
-  const auto counts = ShareSamples(rates, 1000);
-  ASSERT_TRUE(counts.has_value());
-  EXPECT_EQ(std::accumulate(counts->begin(), counts->end(), 0), 1000);
-  for (const int count : *counts) EXPECT_TRUE(count == 10 || count == 11);
-}
-
-// 7 = 2 + 2 + 3 is the only way to make 7 of micro-batches of 2 and 3 with at least one each.
-TEST(ShareSamples, CombinesUnequalSizesExactly) {
-  EXPECT_THAT(
-      ShareSamples(
-          {{.micro_batch = 2, .bottleneck = 1, .latency = 1}, {.micro_batch = 3, .bottleneck = 1, .latency = 1}}, 7),
-      Optional(ElementsAre(2, 1)));
-}
-
-TEST(ShareSamples, KnowsWhatCannotBeShared) {
-  const PipelineRate twos{.micro_batch = 2, .bottleneck = 1, .latency = 1};
-  EXPECT_EQ(ShareSamples({twos}, 7), std::nullopt);        // odd
-  EXPECT_EQ(ShareSamples({twos, twos}, 2), std::nullopt);  // one pipeline would idle
-  PipelineRate full = twos;
-  full.max_micro_batches = 3;
-  EXPECT_EQ(ShareSamples({full}, 8), std::nullopt);  // memory
-  EXPECT_THAT(ShareSamples({full}, 6), Optional(ElementsAre(3)));
 }
 
 PipelineShape Shape(double bottleneck, std::vector<int> gpus) {

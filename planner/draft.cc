@@ -1,0 +1,219 @@
+#include "planner/draft.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "compiler/base/rng.h"
+#include "compiler/base/tolerance.h"
+
+namespace sail::planner {
+namespace {
+
+uint64_t HashOf(const Draft& draft) {
+  uint64_t hash = static_cast<uint64_t>(draft.layout);
+  const auto add = [&](uint64_t value) { hash = Mix64(hash ^ value); };
+  for (const Team& team : draft.teams) {
+    add(static_cast<uint64_t>(team.micro));
+    add(static_cast<uint64_t>(team.pipelines));
+    add(std::bit_cast<uint64_t>(team.pace));
+    for (size_t s = 0; s < team.slots.size(); ++s) {
+      add(static_cast<uint64_t>(team.slots[s]) << 32 | static_cast<uint64_t>(team.counts[s]));
+    }
+    add(~uint64_t{0});
+  }
+  return hash;
+}
+
+std::vector<double> CrossingsOf(const StageTable& table, const Team& team) {
+  std::vector<double> crossing(team.slots.size(), 0.0);
+  for (size_t s = 0; s + 1 < team.slots.size(); ++s) {
+    crossing[s] = table.Boundary(team.slots[s], team.slots[s + 1], team.micro, /*same_node=*/false);
+  }
+  return crossing;
+}
+
+}  // namespace
+
+size_t EndOfNode(const StageTable& table, const std::vector<int>& slots, Layout layout, size_t begin) {
+  const Slot& first = table.slots()[slots[begin]];
+  int free = table.problem().cluster.machine(first.pool).gpus_per_node - first.tensor;
+  size_t end = begin + 1;
+  while (layout == Layout::kByPipeline && end < slots.size()) {
+    const Slot& next = table.slots()[slots[end]];
+    if (next.pool != first.pool || next.tensor > free) break;
+    free -= next.tensor;
+    ++end;
+  }
+  return end;
+}
+
+PipelineRate RateOf(const StageTable& table, const Team& team, Layout layout) {
+  PipelineRate rate{.micro_batch = table.problem().job.micro_batches[team.micro]};
+  int first = 0;
+  size_t node_end = 0;
+  for (size_t s = 0; s < team.slots.size(); ++s) {
+    if (s == node_end) node_end = EndOfNode(table, team.slots, layout, s);
+    const int last = first + team.counts[s] - 1;
+    double period = table.Time(team.slots[s], team.micro, EndsOf(first, last, table.layers()), team.counts[s]);
+    if (s + 1 < team.slots.size()) {
+      period += table.Boundary(team.slots[s], team.slots[s + 1], team.micro, /*same_node=*/s + 1 < node_end);
+    }
+    rate.bottleneck = std::max(rate.bottleneck, period);
+    rate.latency += period;
+    first = last + 1;
+  }
+  rate.max_micro_batches = MaxMicroBatches(table, team.micro, team.slots, team.counts);
+  return rate;
+}
+
+bool Recut(const StageTable& table, Team& team) {
+  std::optional<std::vector<int>> counts =
+      CutChain(table, team.micro, team.slots, CrossingsOf(table, team), static_cast<int>(team.slots.size()));
+  if (!counts) return false;
+  team.counts = *std::move(counts);
+  return true;
+}
+
+DraftJudge::DraftJudge(const StageTable& table, const sim::CostModel& costs, const SearchScope& scope, int64_t drafts)
+    : table_(table), scope_(scope), estimator_(costs.MakeEstimator()), left_(drafts) {}
+
+std::optional<Score> DraftJudge::Judge(const Draft& draft) {
+  if (is_exhausted() || draft.teams.empty()) return std::nullopt;
+  if (!seen_.insert(HashOf(draft)).second) return std::nullopt;
+  const std::vector<int> free = FreeGpus(draft);
+  if (std::any_of(free.begin(), free.end(), [](int gpus) { return gpus < 0; })) return std::nullopt;
+  const std::optional<Shares> shares = ShareOf(draft);
+  if (!shares) return std::nullopt;
+  --left_;
+  ++candidates_;
+  outline_.classes.clear();
+  for (const TeamShare& share : *shares) {
+    const Team& team = draft.teams[share.team];
+    sim::PipelineClass& added = outline_.classes.emplace_back();
+    added.count = share.pipelines;
+    added.micro_batch = table_.problem().job.micro_batches[team.micro];
+    added.micro_batches = share.micro_batches;
+    int first = 0;
+    for (size_t s = 0; s < team.slots.size(); ++s) {
+      const Slot& slot = table_.slots()[team.slots[s]];
+      added.stages.push_back(
+          {.first_layer = first, .last_layer = first + team.counts[s] - 1, .pool = slot.pool, .tensor = slot.tensor});
+      first += team.counts[s];
+    }
+    LayOut(team, draft.layout, added);
+  }
+  const sim::Estimate estimate = estimator_->Judge(outline_);
+  if (!std::isfinite(estimate.iteration)) return std::nullopt;
+  Score score{.seconds = estimate.iteration, .violation = Violation(estimate) + Spread(draft), .objective = {}};
+  for (const ir::ObjectiveTerm& term : scope_.objective) {
+    const double value = sim::Value(estimate, table_.problem(), term.metric);
+    score.objective.push_back(term.maximize ? -value : value);
+  }
+  return score;
+}
+
+std::optional<Shares> DraftJudge::ShareOf(const Draft& draft) const {
+  absl::InlinedVector<RatedTeam, 6> rated;
+  for (const Team& team : draft.teams) {
+    PipelineRate rate = RateOf(table_, team, draft.layout);
+    rate.latency *= team.pace;
+    rate.bottleneck *= team.pace;
+    rated.push_back({.rate = rate, .pipelines = team.pipelines});
+  }
+  return ShareBatch(rated, table_.problem().job.global_batch);
+}
+
+// Whole runs of neighbours share nodes with equal ones.
+void DraftJudge::LayOut(const Team& team, Layout layout, sim::PipelineClass& pipelines) const {
+  for (size_t begin = 0; begin < team.slots.size();) {
+    const size_t end = EndOfNode(table_, team.slots, layout, begin);
+    int gpus = 0;
+    for (size_t s = begin; s < end; ++s) gpus += table_.slots()[team.slots[s]].tensor;
+    const ir::PoolId pool = table_.slots()[team.slots[begin]].pool;
+    for (size_t s = begin; s < end; ++s) {
+      pipelines.stages[s].next_on_node = s + 1 < end;
+      pipelines.stages[s].replicas_per_node = table_.problem().cluster.machine(pool).gpus_per_node / gpus;
+    }
+    begin = end;
+  }
+}
+
+double DraftJudge::Violation(const sim::Estimate& estimate) const {
+  double violation = scope_.memory == MemoryRule::kEnforced ? estimate.memory_excess : 0;
+  for (const ir::Constraint& constraint : scope_.constraints) {
+    violation += ExcessOver(constraint, sim::Value(estimate, table_.problem(), constraint.metric));
+  }
+  return violation;
+}
+
+double DraftJudge::Spread(const Draft& draft) const {
+  const ir::Keep& keep = scope_.keep;
+  if (keep.pipeline == ir::Reach::kAny && keep.data == ir::Reach::kAny) return 0;
+  const ir::Cluster& cluster = table_.problem().cluster;
+  // What leaves a node is for the judge of plans to refuse.
+  const ir::Reach pipeline = std::max(keep.pipeline, ir::Reach::kZone), data = std::max(keep.data, ir::Reach::kZone);
+  const auto span = [&](int a, int b) {
+    return SpanOf(cluster, table_.slots()[a].pool, table_.slots()[b].pool);
+  };
+  int excesses = 0;
+  const Team& first = draft.teams.front();
+  for (const Team& team : draft.teams) {
+    for (size_t s = 1; s < team.slots.size(); ++s) {
+      if (span(team.slots[s - 1], team.slots[s]) > pipeline) excesses += team.pipelines;
+    }
+    int end = 0, other_end = 0;
+    for (size_t s = 0, other = 0; s < team.slots.size() && other < first.slots.size();) {
+      if (span(team.slots[s], first.slots[other]) > data) excesses += team.pipelines;
+      const int next = end + team.counts[s], other_next = other_end + first.counts[other];
+      if (next <= other_next) {
+        ++s;
+        end = next;
+      }
+      if (other_next <= next) {
+        ++other;
+        other_end = other_next;
+      }
+    }
+  }
+  return excesses;
+}
+
+std::vector<int> DraftJudge::FreeGpus(const Draft& draft) const {
+  const ir::Cluster& cluster = table_.problem().cluster;
+  std::vector<int> free;
+  for (size_t p = 0; p < scope_.quotas.size(); ++p) {
+    free.push_back(scope_.quotas[p] * cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node);
+  }
+  for (const Team& team : draft.teams) {
+    for (const int slot : team.slots) {
+      free[table_.slots()[slot].pool.index()] -= table_.slots()[slot].tensor * team.pipelines;
+    }
+  }
+  return free;
+}
+
+int DraftJudge::MostThatFit(const Team& team, const std::vector<int>& free) const {
+  std::vector<int> used(free.size(), 0);
+  for (const int slot : team.slots) used[table_.slots()[slot].pool.index()] += table_.slots()[slot].tensor;
+  int most = 1 << 30;
+  for (size_t p = 0; p < free.size(); ++p) {
+    if (used[p] > 0) most = std::min(most, std::max(0, free[p]) / used[p]);
+  }
+  return most;
+}
+
+std::optional<ir::Plan> DraftJudge::ToPlan(const Draft& draft) const {
+  const std::optional<Shares> shares = ShareOf(draft);
+  if (!shares) return std::nullopt;
+  ir::Plan plan;
+  for (const TeamShare& share : *shares) {
+    const Team& team = draft.teams[share.team];
+    ir::Pipeline pipeline = MakePipeline(table_, team.micro, team.slots, team.counts);
+    pipeline.micro_batches = share.micro_batches;
+    plan.pipelines.insert(plan.pipelines.end(), share.pipelines, pipeline);
+  }
+  return plan;
+}
+
+}  // namespace sail::planner
