@@ -87,6 +87,7 @@ std::optional<Score> DraftJudge::Judge(const Draft& draft) {
   if (!shares) return std::nullopt;
   --left_;
   ++candidates_;
+  outline_.sharding = table_.optimizer_sharding();
   outline_.classes.clear();
   for (const TeamShare& share : *shares) {
     const Team& team = draft.teams[share.team];
@@ -98,7 +99,11 @@ std::optional<Score> DraftJudge::Judge(const Draft& draft) {
     for (size_t s = 0; s < team.slots.size(); ++s) {
       const Slot& slot = table_.slots()[team.slots[s]];
       added.stages.push_back(
-          {.first_layer = first, .last_layer = first + team.counts[s] - 1, .pool = slot.pool, .tensor = slot.tensor});
+          {.first_layer = first,
+           .last_layer = first + team.counts[s] - 1,
+           .pool = slot.pool,
+           .tensor = slot.tensor,
+           .recompute = slot.recompute});
       first += team.counts[s];
     }
     LayOut(team, draft.layout, added);
@@ -141,6 +146,11 @@ void DraftJudge::LayOut(const Team& team, Layout layout, sim::PipelineClass& pip
 
 double DraftJudge::Violation(const sim::Estimate& estimate) const {
   double violation = scope_.memory == MemoryRule::kEnforced ? estimate.memory_excess : 0;
+  for (size_t p = 0; p < scope_.least_nodes.size(); ++p) {
+    int nodes = 0;
+    for (const sim::PoolNodes& used : estimate.pools) nodes += used.pool.index() == static_cast<int>(p) ? used.nodes : 0;
+    violation += ShareMissing(scope_.least_nodes[p], nodes);
+  }
   for (const ir::Constraint& constraint : scope_.constraints) {
     violation += ExcessOver(constraint, sim::Value(estimate, table_.problem(), constraint.metric));
   }
@@ -206,7 +216,7 @@ int DraftJudge::MostThatFit(const Team& team, const std::vector<int>& free) cons
 std::optional<ir::Plan> DraftJudge::ToPlan(const Draft& draft) const {
   const std::optional<Shares> shares = ShareOf(draft);
   if (!shares) return std::nullopt;
-  ir::Plan plan;
+  ir::Plan plan{.optimizer_sharding = table_.optimizer_sharding(), .pipelines = {}};
   for (const TeamShare& share : *shares) {
     const Team& team = draft.teams[share.team];
     ir::Pipeline pipeline = MakePipeline(table_, team.micro, team.slots, team.counts);

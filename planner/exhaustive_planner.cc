@@ -22,10 +22,15 @@ class Enumerator {
     }
   }
 
-  void Run() { AddPipeline(0, 1, problem_.job.global_batch); }
+  void Run() {
+    for (const ir::OptimizerSharding sharding : problem_.job.optimizer_shardings) {
+      plan_.optimizer_sharding = sharding;
+      AddPipeline(0, 1, problem_.job.global_batch);
+    }
+  }
 
  private:
-  // Every micro-batch size, cut and (pool, degree) by stage; nodes are chosen later.
+  // Every micro-batch size, cut and (pool, degree, recomputation) by stage; nodes are chosen later.
   void ListDescriptions(ir::Pipeline& pipeline, int first_layer) {
     const ir::Job& job = problem_.job;
     if (first_layer == problem_.model.layer_count()) {
@@ -40,11 +45,14 @@ class Enumerator {
       for (int p = 0; p < static_cast<int>(problem_.cluster.pools.size()); ++p) {
         for (const int tensor : job.tensor_degrees) {
           if (!ir::CanDivide(problem_.model, tensor)) continue;
-          pipeline.stages.push_back({.first_layer = first_layer,
-                                     .last_layer = last,
-                                     .group = {.pool = ir::PoolId(p), .gpus = std::vector<int>(tensor, 0)}});
-          ListDescriptions(pipeline, last + 1);
-          pipeline.stages.pop_back();
+          for (const ir::Recompute recompute : job.recomputes) {
+            pipeline.stages.push_back({.first_layer = first_layer,
+                                       .last_layer = last,
+                                       .group = {.pool = ir::PoolId(p), .gpus = std::vector<int>(tensor, 0)},
+                                       .recompute = recompute});
+            ListDescriptions(pipeline, last + 1);
+            pipeline.stages.pop_back();
+          }
         }
       }
     }
@@ -52,6 +60,7 @@ class Enumerator {
 
   // Adds a pipeline that is not below (first_description, least_count), while samples are left.
   void AddPipeline(size_t first_description, int least_count, int64_t samples_left) {
+    if (is_stopped_) return;
     if (samples_left == 0) {
       if (IsOneBackend()) is_stopped_ = !visit_(plan_);
       return;

@@ -2,7 +2,8 @@
 // CostModel::Evaluate, and is meant to be read and believed, not to be fast.
 //
 // A plan is a set of pipelines. A pipeline is a micro-batch size and count and a chain of stages, each with its last
-// layer, pool, tensor degree and node. All of them are enumerated; what is left out is equal to something that is not:
+// layer, pool, tensor degree, recomputation and node; a plan shards its optimizer or not. All of them are enumerated;
+// what is left out is equal to something that is not:
 //   - pipelines come in ascending order of (description without nodes, micro-batch count): a plan is a set;
 //   - nodes of a pool are equal, so a stage may use a node in use or the first one not in use;
 //   - GPUs of a node are equal, so a group takes the first free ones.

@@ -14,6 +14,7 @@ namespace {
 uint64_t HashOf(const ir::Plan& plan) {
   uint64_t hash = 0;
   const auto add = [&](int value) { hash = Mix64(hash ^ static_cast<uint64_t>(value)); };
+  add(static_cast<int>(plan.optimizer_sharding));
   for (const ir::Pipeline& pipeline : plan.pipelines) {
     add(pipeline.micro_batch);
     add(pipeline.micro_batches);
@@ -22,6 +23,7 @@ uint64_t HashOf(const ir::Plan& plan) {
       add(stage.group.pool.index());
       add(stage.group.node);
       add(stage.group.degree());
+      add(static_cast<int>(stage.recompute));
     }
     add(-1);
   }
@@ -31,7 +33,8 @@ uint64_t HashOf(const ir::Plan& plan) {
 // Order that names of nodes do not influence.
 bool ComesBefore(const ir::Pipeline& a, const ir::Pipeline& b) {
   const auto key = [](const ir::Stage& stage) {
-    return std::make_tuple(stage.first_layer, stage.last_layer, stage.group.pool, stage.group.degree());
+    return std::make_tuple(stage.first_layer, stage.last_layer, stage.group.pool, stage.group.degree(),
+                           stage.recompute);
   };
   const size_t common = std::min(a.stages.size(), b.stages.size());
   for (size_t s = 0; s < common; ++s) {
@@ -50,6 +53,10 @@ ir::Reach SpanOf(const ir::Cluster& cluster, ir::PoolId a, ir::PoolId b) {
   return same_region ? ir::Reach::kRegion : ir::Reach::kAny;
 }
 
+double ShareMissing(int wanted, int nodes) {
+  return nodes < wanted ? static_cast<double>(wanted - nodes) / wanted : 0;
+}
+
 double ExcessOver(const ir::Constraint& constraint, double value) {
   const double excess = constraint.at_most ? value - constraint.limit : constraint.limit - value;
   if (excess <= kLimitRelativeTolerance * std::abs(constraint.limit)) return 0;
@@ -63,6 +70,15 @@ ir::Reach SpanOfGroups(const ir::Cluster& cluster, const ir::TensorGroup& a, con
 }
 
 }  // namespace
+
+SearchScope ScopeOf(const ir::Problem& problem) {
+  SearchScope scope{.quotas = {},
+                    .keep = problem.job.keep,
+                    .constraints = problem.job.constraints,
+                    .objective = problem.job.objective};
+  for (const ir::Pool& pool : problem.cluster.pools) scope.quotas.push_back(pool.quota);
+  return scope;
+}
 
 bool IsBetter(const Judged& a, const Judged& b) {
   if (a.violation != b.violation) return a.violation < b.violation;
@@ -109,6 +125,7 @@ std::optional<Judged> Judge::Evaluate(ir::Plan plan) {
     const double value = ir::Value(judged.report, term.metric);
     judged.objective.push_back(term.maximize ? -value : value);
   }
+  best_plans_.Offer(judged);
   return judged;
 }
 
@@ -141,6 +158,11 @@ double Judge::Violation(const ir::Report& report) const {
       const auto limit = static_cast<double>(stage.memory_limit.value());
       violation += static_cast<double>(stage.memory_total.value()) / limit - 1;
     }
+  }
+  for (size_t p = 0; p < scope_.least_nodes.size(); ++p) {
+    int nodes = 0;
+    for (const ir::PoolCost& used : report.pools) nodes += used.pool.index() == static_cast<int>(p) ? used.nodes : 0;
+    violation += ShareMissing(scope_.least_nodes[p], nodes);
   }
   for (const ir::Constraint& constraint : scope_.constraints) {
     violation += ExcessOver(constraint, ir::Value(report, constraint.metric));

@@ -10,6 +10,7 @@
 #include "compiler/ir/plan.h"
 #include "compiler/ir/problem.h"
 #include "compiler/ir/report.h"
+#include "planner/best_plans.h"
 #include "planner/stage_table.h"
 #include "simulator/cost_model.h"
 
@@ -22,7 +23,8 @@ enum class Goal {
 
 // The limits of one search: those of the job, or fewer when a conflict is explained.
 struct SearchScope {
-  std::vector<int> quotas;  // nodes by pool
+  std::vector<int> quotas;       // nodes by pool
+  std::vector<int> least_nodes;  // by pool, what a plan must use at least; empty: nothing
   MemoryRule memory = MemoryRule::kEnforced;
   ir::Keep keep;
   std::vector<ir::Constraint> constraints;
@@ -31,16 +33,22 @@ struct SearchScope {
   friend bool operator==(const SearchScope&, const SearchScope&) = default;
 };
 
+// The limits and the objective of the job, and all its nodes.
+SearchScope ScopeOf(const ir::Problem& problem);
+
 struct Judged {
   ir::Plan plan;  // canonical
   ir::Report report;
-  double violation = 0;  // sum of the shares by which limits and stage memories are exceeded, and of what `keep`
-                         // forbids; 0 if all hold
+  double violation = 0;  // sum of the shares by which limits and stage memories are exceeded or least nodes are
+                         // missed, and of what `keep` forbids; 0 if all hold
   std::vector<double> objective;  // smaller is better, lexicographic
 };
 
 // Fewer violations, then a better objective, then the smaller plan. Exact comparisons: no tolerance decides a plan.
 bool IsBetter(const Judged& a, const Judged& b);
+
+// Share of the nodes wanted that are missing.
+double ShareMissing(int wanted, int nodes);
 
 // By how much the value exceeds the limit, as a share of it; 0 if it holds.
 double ExcessOver(const ir::Constraint& constraint, double value);
@@ -65,6 +73,7 @@ class Judge {
   int64_t candidates() const { return candidates_; }  // plans judged
   const absl::Status& status() const { return status_; }
   const SearchScope& scope() const { return scope_; }
+  const BestPlans& best_plans() const { return best_plans_; }  // of all judged
 
  private:
   double Violation(const ir::Report& report) const;
@@ -78,6 +87,7 @@ class Judge {
   bool is_goal_reached_ = false;
   int64_t candidates_ = 0;
   std::unordered_set<uint64_t> seen_;  // hashes of plans; only ever asked, never iterated
+  BestPlans best_plans_;
   absl::Status status_;
 };
 

@@ -32,7 +32,8 @@ ir::Pipeline MakePipeline(const StageTable& table, int micro, const std::vector<
     const Slot& slot = table.slots()[slots[s]];
     pipeline.stages.push_back({.first_layer = first,
                                .last_layer = first + counts[s] - 1,
-                               .group = {.pool = slot.pool, .gpus = std::vector<int>(slot.tensor, 0)}});
+                               .group = {.pool = slot.pool, .gpus = std::vector<int>(slot.tensor, 0)},
+                               .recompute = slot.recompute});
     first += counts[s];
   }
   return pipeline;

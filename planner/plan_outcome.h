@@ -12,10 +12,19 @@
 
 namespace sail::planner {
 
+// A plan that keeps every limit and is not the best.
+struct RunnerUp {
+  ir::Plan plan;                  // canonical
+  std::vector<double> objective;  // values of the job's objective terms, in base units
+  friend bool operator==(const RunnerUp&, const RunnerUp&) = default;
+};
+
 struct Feasible {
   ir::Plan plan;           // canonical, passes VerifyPlan
   ir::Report report;       // closed form (CostModel::Evaluate)
   int64_t candidates = 0;  // plans evaluated
+  // Best first, a few at most, and none of the kind of another or of `plan` (best_plans.h).
+  std::vector<RunnerUp> runners_up;
 };
 
 // One limit that takes part in the conflict.

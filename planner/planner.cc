@@ -10,11 +10,8 @@ namespace sail::planner {
 
 absl::StatusOr<PlanOutcome> FindPlan(const ir::Problem& problem, const sim::CostModel& costs,
                                      const PlannerOptions& options) {
-  SearchScope scope{.quotas = {},
-                    .keep = problem.job.keep,
-                    .constraints = problem.job.constraints,
-                    .objective = problem.job.objective};
-  for (const ir::Pool& pool : problem.cluster.pools) scope.quotas.push_back(pool.quota);
+  SearchScope scope = ScopeOf(problem);
+  scope.least_nodes = options.least_nodes;
   SAIL_ASSIGN_OR_RETURN(SearchResult result, Search(problem, costs, scope, options.work_budget));
   if (!result.best || result.best->violation > 0) {
     SAIL_ASSIGN_OR_RETURN(Infeasible infeasible,
@@ -23,8 +20,11 @@ absl::StatusOr<PlanOutcome> FindPlan(const ir::Problem& problem, const sim::Cost
   }
   const absl::Status verified = ir::VerifyPlan(problem, result.best->plan, result.best->report);
   SAIL_CHECK(verified.ok()) << verified.ToString();
-  return PlanOutcome(Feasible{
-      .plan = std::move(result.best->plan), .report = std::move(result.best->report), .candidates = result.candidates});
+  std::vector<RunnerUp> runners_up = result.good.Others(result.best->plan, problem.job.objective);
+  return PlanOutcome(Feasible{.plan = std::move(result.best->plan),
+                              .report = std::move(result.best->report),
+                              .candidates = result.candidates,
+                              .runners_up = std::move(runners_up)});
 }
 
 }  // namespace sail::planner

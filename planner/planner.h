@@ -1,6 +1,9 @@
 // The search. Deterministic: the budget counts work, never seconds.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "compiler/ir/problem.h"
 #include "planner/plan_outcome.h"
@@ -11,6 +14,8 @@ namespace sail::planner {
 struct PlannerOptions {
   // GPUs judged in one search: judging a plan costs as many as it uses.
   int64_t work_budget = 150'000;
+  // Nodes that the plan must use at least, by pool; empty: none. A wish (wish.h), not a limit of the job.
+  std::vector<int> least_nodes;
 };
 
 // The best plan found in the plan space (docs/planner.md) under `costs`. Every plan has passed ir::VerifyPlan; a search

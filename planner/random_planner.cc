@@ -12,6 +12,12 @@ const T& Pick(const std::vector<T>& values, Rng& rng) {
   return values[rng.Below(static_cast<int64_t>(values.size()))];
 }
 
+// Leaves the generator alone where there is nothing to choose.
+template <class T>
+T PickIfSeveral(const std::vector<T>& values, Rng& rng) {
+  return values.size() > 1 ? Pick(values, rng) : values.front();
+}
+
 class PlanDrawer {
  public:
   PlanDrawer(const ir::Problem& problem, Rng& rng) : problem_(problem), rng_(rng) {
@@ -26,7 +32,7 @@ class PlanDrawer {
   }
 
   std::optional<ir::Plan> Draw() {
-    ir::Plan plan;
+    ir::Plan plan{.optimizer_sharding = PickIfSeveral(problem_.job.optimizer_shardings, rng_), .pipelines = {}};
     const int64_t wanted = 1 + rng_.Below(4);
     for (int64_t i = 0; i < wanted; ++i) {
       std::optional<ir::Pipeline> pipeline = DrawPipeline();
@@ -59,7 +65,10 @@ class PlanDrawer {
     for (const int end : ends) {
       std::optional<ir::TensorGroup> group = DrawGroup();
       if (!group) return std::nullopt;
-      pipeline.stages.push_back({.first_layer = first, .last_layer = end, .group = *std::move(group)});
+      pipeline.stages.push_back({.first_layer = first,
+                                 .last_layer = end,
+                                 .group = *std::move(group),
+                                 .recompute = PickIfSeveral(problem_.job.recomputes, rng_)});
       first = end + 1;
     }
     return pipeline;

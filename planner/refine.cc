@@ -21,18 +21,24 @@ int MicroIndex(const StageTable& table, int micro_batch) {
 }
 
 int SlotOf(const StageTable& table, const ir::Stage& stage) {
-  return table.SlotIndex({.pool = stage.group.pool, .tensor = stage.group.degree()});
+  return table.SlotIndex({.pool = stage.group.pool, .tensor = stage.group.degree(), .recompute = stage.recompute});
+}
+
+// Without a node.
+void SetSlot(const Slot& slot, ir::Stage& stage) {
+  stage.group = {.pool = slot.pool, .gpus = std::vector<int>(slot.tensor, 0)};
+  stage.recompute = slot.recompute;
 }
 
 bool IsSameNode(const ir::TensorGroup& a, const ir::TensorGroup& b) { return a.pool == b.pool && a.node == b.node; }
 
 bool IsAlike(const ir::Pipeline& a, const ir::Pipeline& b) {
-  return a.micro_batch == b.micro_batch && std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(),
-                                                      b.stages.end(), [](const ir::Stage& x, const ir::Stage& y) {
-                                                        return x.last_layer == y.last_layer &&
-                                                               x.group.pool == y.group.pool &&
-                                                               x.group.degree() == y.group.degree();
-                                                      });
+  return a.micro_batch == b.micro_batch &&
+         std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(),
+                    [](const ir::Stage& x, const ir::Stage& y) {
+                      return x.last_layer == y.last_layer && x.group.pool == y.group.pool &&
+                             x.group.degree() == y.group.degree() && x.recompute == y.recompute;
+                    });
 }
 
 }  // namespace
@@ -363,7 +369,7 @@ bool Refiner::MoveSlots() {
         for (const Slot& slot : table_.slots()) {
           ir::Plan plan = base;
           for (const int p : subject) {
-            plan.pipelines[p].stages[s].group = {.pool = slot.pool, .gpus = std::vector<int>(slot.tensor, 0)};
+            SetSlot(slot, plan.pipelines[p].stages[s]);
           }
           if (TakePlacedAnew(plan)) return true;
         }
@@ -380,6 +386,7 @@ bool Refiner::SwapSlots(const ir::Plan& base, const std::vector<int>& members, i
     ir::Plan plan = base;
     for (const int p : members) {
       std::swap(plan.pipelines[p].stages[stage].group, plan.pipelines[p].stages[other].group);
+      std::swap(plan.pipelines[p].stages[stage].recompute, plan.pipelines[p].stages[other].recompute);
     }
     if (Take(plan) || TakePlacedAnew(plan) || TakeRecut(plan, members)) return true;
   }
@@ -416,7 +423,7 @@ bool Refiner::MergeOrSplit(const ir::Plan& base, const std::vector<int>& members
           changed.insert(changed.begin() + stage, changed[stage]);
           changed[stage].last_layer = changed[stage].first_layer + kept - 1;
           changed[stage + 1].first_layer = changed[stage].last_layer + 1;
-          changed[before ? stage : stage + 1].group = {.pool = slot.pool, .gpus = std::vector<int>(slot.tensor, 0)};
+          SetSlot(slot, changed[before ? stage : stage + 1]);
         }
         if (TakePlacedAnew(plan)) return true;
       }

@@ -8,7 +8,7 @@
 //   drop        one pipeline less
 //   replace     one pipeline of a class by another shape that fits
 //   add         one more pipeline of any shape that fits into the free GPUs
-//   slots       another pool or tensor degree for a stage; a stage split in two, two stages merged
+//   slots       another pool, tensor degree or recomputation for a stage; a stage split in two, two stages merged
 //   nodes       another layout; two groups change places; a group moves to another node
 // The first move of a kind that improves is taken and the kind starts again; the search ends when no kind improves.
 #pragma once

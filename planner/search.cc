@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/base/status_macros.h"
 #include "planner/draft.h"
 #include "planner/draft_climber.h"
 #include "planner/pipeline_shapes.h"
@@ -39,17 +40,17 @@ std::vector<ScoredDraft> Diverse(std::vector<ScoredDraft> drafts, size_t most) {
   return chosen;
 }
 
-// One search over the pools of one backend: a plan never mixes them.
-class BackendSearch {
+// One search with one table.
+class TableSearch {
  public:
-  BackendSearch(const ir::Problem& problem, const sim::CostModel& costs, const SearchScope& scope, int64_t work)
-      : problem_(problem),
-        table_(problem, costs, scope.quotas, scope.memory),
+  TableSearch(const StageTable& table, const sim::CostModel& costs, const SearchScope& scope, int64_t work)
+      : problem_(table.problem()),
+        table_(table),
         shapes_(GenerateShapes(table_, scope.quotas)),
         drafts_(table_, costs, scope, work),
-        judge_(problem, costs, scope, work) {
+        judge_(problem_, costs, scope, work) {
     for (size_t p = 0; p < scope.quotas.size(); ++p) {
-      gpus_ += scope.quotas[p] * problem.cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
+      gpus_ += std::max(scope.quotas[p], 0) * problem_.cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
     }
   }
 
@@ -59,26 +60,33 @@ class BackendSearch {
       const std::optional<Score> score = drafts_.Judge(seed);
       if (score) seeds.push_back({.draft = std::move(seed), .score = *score});
     }
-    std::vector<ScoredDraft> finalists = gpus_ <= kSmallGpus ? seeds : std::vector<ScoredDraft>();
-    DraftClimber climber(shapes_, drafts_);
-    for (ScoredDraft& start : Diverse(std::move(seeds), kClimbs)) finalists.push_back(climber.Climb(std::move(start)));
+    const std::vector<ScoredDraft> finalists = gpus_ <= kSmallGpus ? std::move(seeds) : Climb(std::move(seeds));
     SearchResult result;
     Refiner refiner(table_, shapes_, judge_);
-    for (Judged& plan : Place(std::move(finalists))) {
+    for (Judged& plan : Place(finalists)) {
       Judged refined = refiner.Improve(std::move(plan));
       if (!result.best || IsBetter(refined, *result.best)) result.best = std::move(refined);
     }
     if (!judge_.status().ok()) return judge_.status();
     result.candidates = drafts_.candidates() + judge_.candidates();
+    result.good = judge_.best_plans();
     return result;
   }
 
  private:
-  // The best of the finalists as plans, best first.
-  std::vector<Judged> Place(std::vector<ScoredDraft> finalists) {
-    const size_t most = gpus_ <= kSmallGpus ? kRefinedSeeds : kFinalists;
-    std::stable_sort(finalists.begin(), finalists.end(),
+  // Local optima, best first.
+  std::vector<ScoredDraft> Climb(std::vector<ScoredDraft> seeds) {
+    DraftClimber climber(shapes_, drafts_);
+    std::vector<ScoredDraft> optima;
+    for (ScoredDraft& start : Diverse(std::move(seeds), kClimbs)) optima.push_back(climber.Climb(std::move(start)));
+    std::stable_sort(optima.begin(), optima.end(),
                      [](const ScoredDraft& a, const ScoredDraft& b) { return a.score < b.score; });
+    return optima;
+  }
+
+  // The best of the finalists as plans, best first.
+  std::vector<Judged> Place(const std::vector<ScoredDraft>& finalists) {
+    const size_t most = gpus_ <= kSmallGpus ? kRefinedSeeds : kFinalists;
     std::vector<Judged> judged;
     for (const ScoredDraft& finalist : finalists) {
       if (gpus_ > kSmallGpus && judged.size() >= most) break;
@@ -98,12 +106,53 @@ class BackendSearch {
   }
 
   const ir::Problem& problem_;
-  const StageTable table_;
+  const StageTable& table_;
   const std::vector<PipelineShape> shapes_;
   DraftJudge drafts_;
   Judge judge_;
   int gpus_ = 0;  // of all quotas
 };
+
+// The tables to search with. Under ZeRO-1 memory depends on the number of pipelines: of the numbers of shards tried,
+// those are kept with which more stages fit than with fewer shards. A plan of n pipelines is formed by the tables of at
+// most n shards without going beyond its memory; the judge knows its true memory.
+std::vector<StageTable> MakeTables(const ir::Problem& problem, const sim::CostModel& costs, const SearchScope& scope) {
+  std::vector<StageTable> tables;
+  int64_t gpus = 0;
+  for (size_t p = 0; p < scope.quotas.size(); ++p) {
+    gpus += std::max(scope.quotas[p], 0) * problem.cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
+  }
+  const int64_t most = std::min(gpus, problem.job.global_batch / problem.job.micro_batches.front());
+  for (const ir::OptimizerSharding sharding : problem.job.optimizer_shardings) {
+    tables.emplace_back(problem, costs, scope.quotas, scope.memory, OptimizerState{.sharding = sharding});
+    if (sharding == ir::OptimizerSharding::kNone) continue;
+    for (const int shards : {2, 3, 4, 6, 8, 16, 64}) {
+      if (shards > most) break;
+      StageTable table(problem, costs, scope.quotas, scope.memory, {.sharding = sharding, .shards = shards});
+      if (!table.FitsLike(tables.back())) tables.push_back(std::move(table));
+    }
+  }
+  return tables;
+}
+
+void Merge(SearchResult result, SearchResult& best) {
+  best.candidates += result.candidates;
+  best.good.Merge(result.good);
+  if (result.best && (!best.best || IsBetter(*result.best, *best.best))) best.best = std::move(result.best);
+}
+
+// Pools of one backend: a plan never mixes them.
+absl::StatusOr<SearchResult> SearchBackend(const ir::Problem& problem, const sim::CostModel& costs,
+                                           const SearchScope& scope, int64_t work) {
+  SearchResult best;
+  const std::vector<StageTable> tables = MakeTables(problem, costs, scope);
+  for (const StageTable& table : tables) {
+    SAIL_ASSIGN_OR_RETURN(SearchResult result,
+                          TableSearch(table, costs, scope, work / static_cast<int64_t>(tables.size())).Run());
+    Merge(std::move(result), best);
+  }
+  return best;
+}
 
 // What to search: all pools together and, when the job keeps its communicators within a region or a zone, the pools of
 // each of those alone, where every plan keeps to a region or a zone; the judge refuses what leaves a node.
@@ -139,10 +188,9 @@ absl::StatusOr<SearchResult> Search(const ir::Problem& problem, const sim::CostM
     if (std::all_of(part.quotas.begin(), part.quotas.end(), [](int quota) { return quota <= 0; })) continue;
     for (const std::vector<int>& quotas : QuotaSets(problem, part.keep, part.quotas)) {
       part.quotas = quotas;
-      absl::StatusOr<SearchResult> result = BackendSearch(problem, costs, part, work).Run();
+      absl::StatusOr<SearchResult> result = SearchBackend(problem, costs, part, work);
       if (!result.ok()) return result.status();
-      best.candidates += result->candidates;
-      if (result->best && (!best.best || IsBetter(*result->best, *best.best))) best.best = std::move(result->best);
+      Merge(*std::move(result), best);
     }
   }
   return best;

@@ -1,14 +1,13 @@
-// From shapes to the best plan found within a scope: seeds, their mixes, and refinement.
+// From shapes to the best plan found within a scope: seeds, climbs, and refinement. Each of the job's choices of
+// optimizer sharding is searched by itself (OptimizerState); the budget is divided among them.
 //
 //   1. Shapes of all chains (pipeline_shapes.h).
-//   2. Seeds: for every part of the quotas worth trying (each combination of node counts on small problems; each set of
-//      pools, whole and in shares, on large ones) and every class of shapes by layers per GPU, the mix with the least
-//      time (mix.h); one shape alone, 1, 2, 3, … times; on small problems every pair of shapes. Limits that are linear
-//      in the GPUs (money per second, nodes, GPUs) are rows of the mix, so it never leaves them. Leaving GPUs idle is
-//      often best: it saves synchronisation. Classes by layers per GPU stand in for synchronisation, which grows with
-//      the parameters of the fullest GPU.
-//   3. Every seed is placed (on small problems in both layouts) and judged; the best ones are refined (refine.h) until
-//      the budget is used up.
+//   2. Seeds (seeds.h), as drafts: plans whose GPUs have no names yet, judged in microseconds by the estimator of the
+//      cost model (simulator/outline.h).
+//   3. Large problems: from the best seeds of each set of slots a climb (draft_climber.h); a few of the best optima
+//      are placed on nodes, judged as plans and refined (refine.h).
+//      Small problems: every seed is placed in both layouts, judged and refined: there single GPUs matter, and drafts
+//      do not see which stages of different teams share a node.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +20,7 @@ namespace sail::planner {
 
 struct SearchResult {
   std::optional<Judged> best;  // may violate limits, see Judged::violation; nullopt if no plan could be formed
+  BestPlans good;              // the best of each kind that keep all limits
   int64_t candidates = 0;      // plans judged
 };
 

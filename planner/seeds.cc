@@ -203,8 +203,8 @@ class SeedMaker {
         for (const int tensor : job.tensor_degrees) {
           Draft draft;
           for (int slot = 0; slot < static_cast<int>(table_.slots().size()); ++slot) {
-            const auto& [pool, degree] = table_.slots()[slot];
-            if (degree != tensor) continue;
+            const auto& [pool, degree, recompute] = table_.slots()[slot];
+            if (degree != tensor || recompute != job.recomputes.front()) continue;
             const int groups = scope_.quotas[pool.index()] * (cluster_.machine(pool).gpus_per_node / tensor);
             Team team{.micro = micro, .slots = std::vector<int>(depth, slot), .counts = {}, .pipelines = groups / depth};
             if (team.pipelines > 0 && Recut(table_, team)) draft.teams.push_back(std::move(team));

@@ -9,9 +9,10 @@ Ends EndsOf(int first_layer, int last_layer, int layers) {
 }
 
 StageTable::StageTable(const ir::Problem& problem, const sim::CostModel& costs, const std::vector<int>& quotas,
-                       MemoryRule memory)
+                       MemoryRule memory, OptimizerState optimizer)
     : problem_(problem),
       costs_(costs),
+      optimizer_(optimizer),
       layers_(problem.model.layer_count()),
       micro_count_(problem.job.micro_batches.size()) {
   for (const int depth : problem.job.pipeline_depths) {
@@ -22,7 +23,9 @@ StageTable::StageTable(const ir::Problem& problem, const sim::CostModel& costs, 
     for (const int tensor : problem.job.tensor_degrees) {
       if (tensor > problem.cluster.machine(ir::PoolId(p)).gpus_per_node) continue;
       if (!ir::CanDivide(problem.model, tensor)) continue;
-      slots_.push_back({.pool = ir::PoolId(p), .tensor = tensor});
+      for (const ir::Recompute recompute : problem.job.recomputes) {
+        slots_.push_back({.pool = ir::PoolId(p), .tensor = tensor, .recompute = recompute});
+      }
     }
   }
   const int slot_count = static_cast<int>(slots_.size());
@@ -43,6 +46,11 @@ StageTable::StageTable(const ir::Problem& problem, const sim::CostModel& costs, 
   }
 }
 
+bool StageTable::FitsLike(const StageTable& other) const {
+  return std::equal(rows_.begin(), rows_.end(), other.rows_.begin(), other.rows_.end(),
+                    [](const Row& a, const Row& b) { return a.fits == b.fits; });
+}
+
 int StageTable::SlotIndex(const Slot& slot) const {
   const auto it = std::lower_bound(slots_.begin(), slots_.end(), slot);
   return it != slots_.end() && *it == slot ? static_cast<int>(it - slots_.begin()) : -1;
@@ -55,7 +63,9 @@ sim::StageShape StageTable::Shape(int slot, int micro, Ends ends, int count) con
           .last_layer = first + count - 1,
           .pool = slots_[slot].pool,
           .tensor = slots_[slot].tensor,
-          .micro_batch = problem_.job.micro_batches[micro]};
+          .micro_batch = problem_.job.micro_batches[micro],
+          .recompute = slots_[slot].recompute,
+          .optimizer_shards = optimizer_.shards};
 }
 
 StageTable::Row StageTable::MakeRow(int slot, int micro, Ends ends, MemoryRule memory) const {

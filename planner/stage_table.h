@@ -12,10 +12,11 @@
 
 namespace sail::planner {
 
-// A kind of tensor group: `tensor` GPUs of one node of `pool`.
+// A kind of stage: `tensor` GPUs of one node of `pool`, and what they compute again in backward.
 struct Slot {
   ir::PoolId pool = ir::PoolId(-1);
   int tensor = 1;
+  ir::Recompute recompute = ir::Recompute::kNone;
   friend auto operator<=>(const Slot&, const Slot&) = default;
 };
 
@@ -25,15 +26,26 @@ Ends EndsOf(int first_layer, int last_layer, int layers);
 
 enum class MemoryRule { kEnforced, kIgnored };
 
+// What the tables assume about the optimizer's state: under ZeRO-1 a stage keeps one of as many shards as the plan has
+// pipelines, which is not known here. Memory is that of `shards` pipelines; the judge knows the true number.
+struct OptimizerState {
+  ir::OptimizerSharding sharding = ir::OptimizerSharding::kNone;
+  int shards = 1;
+};
+
 class StageTable {
  public:
-  // Covers the pools with `quotas` (nodes, by pool) above zero and every tensor degree of the job that fits their nodes
-  // and divides heads and feed-forward. Assumes that a stage with more layers or more micro-batches in flight never
-  // needs less time or memory. O(slots · micro-batches · (L + depth · log L)) cost queries.
-  StageTable(const ir::Problem& problem, const sim::CostModel& costs, const std::vector<int>& quotas,
-             MemoryRule memory);
+  // Covers the pools with `quotas` (nodes, by pool) above zero, every tensor degree of the job that fits their nodes
+  // and divides heads and feed-forward, and every recomputation of the job. Assumes that a stage with more layers or
+  // more micro-batches in flight never needs less time or memory. O(slots · micro-batches · (L + depth · log L)) cost
+  // queries.
+  StageTable(const ir::Problem& problem, const sim::CostModel& costs, const std::vector<int>& quotas, MemoryRule memory,
+             OptimizerState optimizer = {});
 
   const ir::Problem& problem() const { return problem_; }
+  ir::OptimizerSharding optimizer_sharding() const { return optimizer_.sharding; }  // of the plans made from this
+  // Whether every stage fits where it fits in `other`, a table of the same problem and quotas.
+  bool FitsLike(const StageTable& other) const;
   const std::vector<Slot>& slots() const { return slots_; }  // ascending
   int SlotIndex(const Slot& slot) const;                     // -1 if there is none
   int layers() const { return layers_; }
@@ -69,6 +81,7 @@ class StageTable {
 
   const ir::Problem& problem_;
   const sim::CostModel& costs_;
+  OptimizerState optimizer_;
   std::vector<Slot> slots_;
   int layers_ = 0;
   int max_depth_ = 0;

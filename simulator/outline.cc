@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/base/check.h"
 #include "compiler/base/status_macros.h"
+#include "simulator/spot_model.h"
 
 namespace sail::sim {
 namespace {
@@ -95,7 +96,27 @@ absl::StatusOr<ir::Plan> Expand(const PlanOutline& outline, const ir::Problem& p
   return plan;
 }
 
-void AddNodes(const PlanOutline& outline, const ir::Cluster& cluster, Estimate& estimate) {
+namespace {
+
+// As AddSpot says of the outline's plan.
+double ProgressOf(const PlanOutline& outline, const ir::Problem& problem, const Estimate& estimate) {
+  double failures = 0;  // per second
+  for (const PoolNodes& used : estimate.pools) {
+    failures += FailuresPerSecond(problem.cluster.pool(used.pool), used.nodes);
+  }
+  if (failures == 0) return 1;
+  double fullest = 0, node = 0;
+  for (const StageOutline& stage : outline.classes.front().stages) {
+    node += CheckpointBytes(problem, stage.first_layer, stage.last_layer, stage.tensor);
+    fullest = std::max(fullest, node);
+    if (!stage.next_on_node) node = 0;
+  }
+  return Forecast(failures, fullest).goodput;
+}
+
+}  // namespace
+
+void AddNodes(const PlanOutline& outline, const ir::Problem& problem, Estimate& estimate) {
   for (const PipelineClass& of : outline.classes) {
     const int depth = static_cast<int>(of.stages.size());
     for (const StageOutline& stage : of.stages) estimate.gpus += of.count * stage.tensor;
@@ -109,8 +130,9 @@ void AddNodes(const PlanOutline& outline, const ir::Cluster& cluster, Estimate& 
     }
   }
   for (const PoolNodes& used : estimate.pools) {
-    estimate.cost_rate += cluster.pool(used.pool).price.value() * used.nodes;
+    estimate.cost_rate += problem.cluster.pool(used.pool).price.value() * used.nodes;
   }
+  estimate.progress = ProgressOf(outline, problem, estimate);
 }
 
 void AddCost(const ir::Cluster& cluster, const std::vector<double>& traffic, Estimate& estimate) {
@@ -150,6 +172,16 @@ double Value(const Estimate& estimate, const ir::Problem& problem, ir::Metric me
       return estimate.nodes;
     case ir::Metric::kGpus:
       return estimate.gpus;
+    case ir::Metric::kTotalCost:
+      return estimate.cost_per_iteration * static_cast<double>(problem.job.steps);
+    case ir::Metric::kJobTime:
+      return estimate.iteration * static_cast<double>(problem.job.steps);
+    case ir::Metric::kTokensPerUsd:
+      return static_cast<double>(problem.job.global_batch * problem.model.seq_len) / estimate.cost_per_iteration;
+    case ir::Metric::kGoodput:
+      return estimate.progress / estimate.iteration;
+    case ir::Metric::kEgressCost:
+      return estimate.cost_per_iteration - estimate.cost_rate * estimate.iteration;
   }
   SAIL_CHECK(false) << "metric " << static_cast<int>(metric);
 }

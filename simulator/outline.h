@@ -71,6 +71,7 @@ struct Estimate {
   double cost_rate = 0;           // USD per second, of nodes
   double cost_per_iteration = 0;  // USD, of nodes and egress
   double egress_bytes = 0;        // over links with a price
+  double progress = 1;            // share of the time that preemptions of spot nodes leave
 };
 
 // The last stage of the group that begins with stage `first`.
@@ -83,9 +84,9 @@ inline int NodesOf(const PipelineClass& of, const StageOutline& stage) {
   return (of.count + stage.replicas_per_node - 1) / stage.replicas_per_node;
 }
 
-// What estimators share: pools, nodes, gpus and cost_rate; then, given the iteration, what it costs. `traffic` holds
+// What estimators share: pools, nodes, gpus, cost_rate and progress; then, given the iteration, what it costs. `traffic` holds
 // the bytes between different nodes, [from zone · zones + to zone], as far as links have a price.
-void AddNodes(const PlanOutline& outline, const ir::Cluster& cluster, Estimate& estimate);
+void AddNodes(const PlanOutline& outline, const ir::Problem& problem, Estimate& estimate);
 void AddCost(const ir::Cluster& cluster, const std::vector<double>& traffic, Estimate& estimate);
 
 // As ir::Value of the report.

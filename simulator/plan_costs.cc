@@ -161,6 +161,7 @@ ir::Report MakeReport(const StageCosts& stage_costs, const ir::Plan& plan, const
   const ir::Problem& problem = stage_costs.problem();
   ir::Report report;
   report.iteration = Seconds(times.iteration);
+  report.steps = problem.job.steps;
   report.parts = PartsOf(times);
   report.timing = ir::Provenance::kMeasured;
   const VocabMultiples multiples = MultiplesOf(problem.model, plan);

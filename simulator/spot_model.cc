@@ -17,41 +17,40 @@ double Goodput(Seconds interval, Seconds checkpoint, Seconds restart, Seconds mt
   return interval / mtbf / (std::exp(restart / mtbf) * std::expm1((interval + checkpoint) / mtbf));
 }
 
-namespace {
-
-// Weights and moments of the stages of one pipeline, written side by side by its nodes; the stages of a node share it.
-Seconds CheckpointTime(const ir::Problem& problem, const ir::Plan& plan) {
+double CheckpointBytes(const ir::Problem& problem, int first_layer, int last_layer, int tensor) {
   const int64_t state = std::max(ir::BytesPerElement(problem.job.precision), 4);
-  std::map<std::pair<ir::PoolId, int>, double> bytes;  // by node
-  for (const ir::Stage& stage : plan.pipelines.front().stages) {
-    const int degree = stage.group.degree();
-    const int64_t parameters =
-        degree * ParametersOfStage(problem.model, stage.first_layer, stage.last_layer, degree, degree);
-    bytes[{stage.group.pool, stage.group.node}] += static_cast<double>(parameters * 3 * state);
-  }
-  double most = 0;
-  for (const auto& [node, written] : bytes) most = std::max(most, written);
-  return Seconds(most / kCheckpointBandwidth.value());
+  const int64_t parameters = tensor * ParametersOfStage(problem.model, first_layer, last_layer, tensor, tensor);
+  return static_cast<double>(parameters * 3 * state);
 }
 
-}  // namespace
+double FailuresPerSecond(const ir::Pool& pool, int nodes) {
+  return pool.market == ir::Market::kSpot && pool.mean_lifetime ? nodes / pool.mean_lifetime->value() : 0;
+}
 
-void AddSpot(const ir::Problem& problem, const ir::Plan& plan, ir::Report& report) {
-  double failures_per_second = 0;
-  for (const ir::PoolCost& used : report.pools) {
-    const ir::Pool& pool = problem.cluster.pool(used.pool);
-    if (pool.market == ir::Market::kSpot && pool.mean_lifetime) {
-      failures_per_second += used.nodes / pool.mean_lifetime->value();
-    }
-  }
-  if (failures_per_second == 0) return;
+ir::SpotForecast Forecast(double failures_per_second, double fullest_node) {
   ir::SpotForecast spot;
   spot.mean_time_between_failures = Seconds(1 / failures_per_second);
-  spot.checkpoint = CheckpointTime(problem, plan);
+  spot.checkpoint = Seconds(fullest_node / kCheckpointBandwidth.value());
   spot.checkpoint_interval = CheckpointInterval(spot.checkpoint, spot.mean_time_between_failures);
   spot.goodput = Goodput(spot.checkpoint_interval, spot.checkpoint, kReconfiguration, spot.mean_time_between_failures);
-  spot.cost_per_iteration = report.cost_per_iteration / spot.goodput;
-  report.spot = spot;
+  return spot;
+}
+
+void AddSpot(const ir::Problem& problem, const ir::Plan& plan, ir::Report& report) {
+  double failures = 0;  // per second
+  for (const ir::PoolCost& used : report.pools) {
+    failures += FailuresPerSecond(problem.cluster.pool(used.pool), used.nodes);
+  }
+  if (failures == 0) return;
+  std::map<std::pair<ir::PoolId, int>, double> bytes;  // by node: its stages write side by side
+  double fullest = 0;
+  for (const ir::Stage& stage : plan.pipelines.front().stages) {
+    double& node = bytes[{stage.group.pool, stage.group.node}];
+    node += CheckpointBytes(problem, stage.first_layer, stage.last_layer, stage.group.degree());
+    fullest = std::max(fullest, node);
+  }
+  report.spot = Forecast(failures, fullest);
+  report.spot->cost_per_iteration = report.cost_per_iteration / report.spot->goodput;
 }
 
 }  // namespace sail::sim

@@ -19,6 +19,15 @@ Seconds CheckpointInterval(Seconds checkpoint, Seconds mtbf);
 // last checkpoint and `restart`:  τ / (M · e^(R/M) · (e^((τ + C)/M) − 1))  (Daly 2006, complete model). In (0, 1).
 double Goodput(Seconds interval, Seconds checkpoint, Seconds restart, Seconds mtbf);
 
+// Bytes of weights and moments of a stage that a checkpoint holds, in fp32 or wider.
+double CheckpointBytes(const ir::Problem& problem, int first_layer, int last_layer, int tensor);
+
+// Preemptions per second of `nodes` nodes of the pool; 0 where none is known to be taken away.
+double FailuresPerSecond(const ir::Pool& pool, int nodes);
+
+// Without money. `fullest_node`: CheckpointBytes of the node that writes most. Failures must be more than zero.
+ir::SpotForecast Forecast(double failures_per_second, double fullest_node);
+
 // Fills report.spot if the plan uses a spot pool with a mean lifetime. Nodes fail independently: M = 1 / Σ nodes /
 // lifetime. One pipeline writes the checkpoint, its nodes side by side: parameters and optimizer state of the fullest.
 // Expects AddMoney to have filled pools and cost.

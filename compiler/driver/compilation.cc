@@ -9,23 +9,18 @@
 #include "absl/strings/str_join.h"
 #include "compiler/base/check.h"
 #include "compiler/base/status_macros.h"
+#include "compiler/driver/answer.h"
 #include "compiler/driver/infeasible.h"
 #include "compiler/driver/quantity_text.h"
 #include "compiler/ir/verify_plan.h"
 #include "compiler/passes/assertions.h"
-#include "planner/planner.h"
 #include "simulator/link_curve.h"
 #include "simulator/profiles.h"
-#include "simulator/sail_cost_model.h"
-#include "simulator/simulate.h"
 
 namespace sail::driver {
 namespace {
 
 constexpr int64_t kMaxProfileBytes = 16 << 20;
-
-// GPUs judged in a search that judges by the timeline, which takes some ten times as long as the closed form.
-constexpr int64_t kTimelineWork = 15'000;
 
 absl::Status Report(Compilation& compilation, DiagnosticCode code, absl::string_view message, SourceRange range,
                     std::vector<std::string> notes = {}) {
@@ -76,33 +71,6 @@ absl::Status ReadLink(Compilation& compilation, const FileSystem& files, const L
 absl::Status Settle(Compilation& compilation) {
   compilation.sink = ApplyPolicy(compilation.sink, compilation.sources, compilation.options.policy);
   return compilation.sink.has_errors() ? DiagnosedError() : absl::OkStatus();
-}
-
-bool Holds(const ir::Report& report) {
-  for (const ir::ConstraintReport& constraint : report.constraints) {
-    if (!constraint.holds) return false;
-  }
-  return true;
-}
-
-struct Answer {
-  planner::PlanOutcome outcome;
-  ir::Report timeline;  // of the plan, if there is one
-};
-
-// The search judges by the closed form; the timeline has the last word.
-absl::StatusOr<Answer> FindAnswer(const ir::Problem& problem) {
-  Answer answer;
-  SAIL_ASSIGN_OR_RETURN(answer.outcome, planner::FindPlan(problem, *sim::MakeSailCostModel(problem), {}));
-  const auto* found = std::get_if<planner::Feasible>(&answer.outcome);
-  if (found == nullptr) return answer;
-  SAIL_ASSIGN_OR_RETURN(answer.timeline, sim::Simulate(problem, found->plan));
-  if (Holds(answer.timeline)) return answer;
-  SAIL_ASSIGN_OR_RETURN(
-      answer.outcome, planner::FindPlan(problem, *sim::MakeTimelineCostModel(problem), {.work_budget = kTimelineWork}));
-  found = std::get_if<planner::Feasible>(&answer.outcome);
-  if (found != nullptr) answer.timeline = found->report;
-  return answer;
 }
 
 // Rounds what is proposed in place of each limit, and leaves only what can be written and leads to a plan.

@@ -42,11 +42,8 @@ struct PlannedJob {
 };
 using PlanResult = std::variant<PlannedJob, planner::Infeasible>;
 
-// Searches, plays the winner on the timeline and verifies it against the limits of the job.
-//
-// The search judges by the closed form, which does not see links shared by concurrent flows. When the timeline breaks a
-// limit that the closed form kept, the search is made once more, judging by the timeline. Warnings about a plan are
-// settled as by Check. An Infeasible result is in the sink as SAIL0501 or SAIL0502 with the places of the objective and
+// Searches (FindAnswer) and verifies the plan against the limits of the job. Warnings about a plan are settled as by
+// Check. An Infeasible result is in the sink as SAIL0501 or SAIL0502 with the places of the objective and
 // of each limit that takes part.
 absl::StatusOr<PlanResult> PlanJob(Compilation& compilation, const LoweredJob& job);
 

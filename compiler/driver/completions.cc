@@ -45,14 +45,15 @@ std::string Codes(bool warnings_only) {
 std::string WordsOf(const OptionDescription& option) {
   std::string words = absl::StrJoin(option.choices, " ");
   const bool warnings = option.value == "WARNING";
-  if (warnings || option.value == "CODE") absl::StrAppend(&words, words.empty() ? "" : " ", Codes(warnings));
+  if (warnings || absl::StartsWith(option.value, "CODE"))
+    absl::StrAppend(&words, words.empty() ? "" : " ", Codes(warnings));
   return words;
 }
 
 // The endings of the files that `value` may be. "OUT" and "PATH" are files or directories of any name.
 std::vector<std::string> EndingsOf(const OptionDescription& option) {
   if (option.value == "FILE") return {".sail"};
-  if (option.value == "PLAN") return {".sailplan"};
+  if (absl::EndsWith(option.value, "PLAN")) return {".sailplan"};
   if (option.value == "OUT" || option.value == "PATH") return {""};
   return {};
 }
@@ -65,7 +66,8 @@ std::string BashValue(const OptionDescription& option) {
   if (IsPath(option)) {
     std::string call = "_sailc_files";
     for (const std::string& ending : EndingsOf(option)) absl::StrAppend(&call, " '", ending, "'");
-    return call;
+    const std::string words = WordsOf(option);
+    return words.empty() ? call : absl::StrCat(call, "; _sailc_words '", words, "'");
   }
   return absl::StrCat("_sailc_words '", WordsOf(option), "'");
 }
@@ -106,6 +108,8 @@ std::string ZshValue(const OptionDescription& option) {
   std::string action;
   if (option.value == "DIR") {
     action = "_files -/";
+  } else if (IsPath(option) && !WordsOf(option).empty()) {
+    action = absl::StrCat("{compadd ", WordsOf(option), "; _files -g \"*", EndingsOf(option)[0], "\"}");
   } else if (IsPath(option)) {
     action = absl::StrCat("_files -g \"*", absl::StrJoin(EndingsOf(option), "|*"), "\"");
   } else {
@@ -146,8 +150,11 @@ std::string FishQuoted(absl::string_view text) { return absl::StrReplaceAll(text
 std::string FishValue(const OptionDescription& option) {
   if (option.value == "DIR") return " -xa '(__fish_complete_directories)'";
   if (option.value == "OUT") return " -r";
-  if (IsPath(option)) return absl::StrCat(" -xa '(__fish_complete_suffix ", EndingsOf(option)[0], ")'");
   const std::string words = WordsOf(option);
+  if (IsPath(option)) {
+    return absl::StrCat(" -xa '", words, words.empty() ? "" : " ", "(__fish_complete_suffix ", EndingsOf(option)[0],
+                        ")'");
+  }
   return words.empty() ? " -x" : absl::StrCat(" -xa '", words, "'");
 }
 

@@ -26,7 +26,7 @@ std::vector<std::string> EnumeratedChoices(const cl::Option& option) {
 
 // "bash|zsh|fish" or "W|WARNING" as words; a kind of value in capitals stands for itself.
 void SplitValue(OptionDescription& description) {
-  if (!absl::StrContains(description.value, "|")) return;
+  if (!absl::StrContains(description.value, "|") || description.value == "CODE|PLAN") return;
   std::vector<std::string> words = absl::StrSplit(description.value, '|');
   description.value = absl::StrContains(description.value, "WARNING") ? "WARNING" : "WORD";
   words.erase(std::remove(words.begin(), words.end(), "WARNING"), words.end());

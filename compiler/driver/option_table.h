@@ -24,7 +24,7 @@ struct OptionTable {
   cl::SubCommand build{"build", "write the launch bundle of a plan"};
   cl::SubCommand expand{"expand", "print a specification with everything in place: loops, bases, overrides, defaults"};
   cl::SubCommand import_data{"import", "read a published profile or plan and write it in our format"};
-  cl::SubCommand explain{"explain", "explain an error or warning, with an example; without a code list all"};
+  cl::SubCommand explain{"explain", "explain an error or warning, or a plan; without either list all codes"};
   cl::SubCommand schema{"schema", "print what the language consists of: blocks, attributes, units, words, codes"};
   cl::SubCommand lsp{"lsp", "serve editors over standard input and output (Language Server Protocol)"};
   cl::SubCommand completions{"completions", "print the completion script of a shell"};
@@ -42,7 +42,7 @@ struct OptionTable {
                                  cl::sub(report), cl::sub(build),   cl::cat(category)};
   cl::opt<std::string> import_kind{cl::Positional, cl::desc("profile|plan"), cl::sub(import_data), cl::cat(category)};
   cl::opt<std::string> import_source{cl::Positional, cl::desc("PATH"), cl::sub(import_data), cl::cat(category)};
-  cl::opt<std::string> code{cl::Positional, cl::desc("[CODE]"), cl::sub(explain), cl::cat(category)};
+  cl::opt<std::string> code{cl::Positional, cl::desc("[CODE|PLAN]"), cl::sub(explain), cl::cat(category)};
   cl::opt<std::string> shell{cl::Positional, cl::desc("bash|zsh|fish"), cl::sub(completions), cl::cat(category)};
 
   cl::opt<bool> fmt_check{"check", cl::desc("write nothing; list files that differ and exit with 4"), cl::sub(fmt),
@@ -74,6 +74,10 @@ struct OptionTable {
                               cl::sub(import_data),
                               cl::sub(build),
                               cl::cat(category)};
+  cl::opt<bool> front{"front", cl::desc("list the plans between the fastest and the cheapest, too"), cl::sub(plan),
+                      cl::cat(category)};
+  cl::opt<std::string> why_not{"why-not", cl::desc("of a plan: what fulfilling a wish would cost: \"pool NAME used\""),
+                               cl::value_desc("WISH"), cl::sub(explain), cl::cat(category)};
   cl::opt<std::string> trace{"trace", cl::desc("write the timeline there, for Perfetto and chrome://tracing"),
                              cl::value_desc("OUT"), cl::sub(simulate), cl::cat(category)};
   cl::opt<std::string> root{"root", cl::desc("directory of relative data paths (default: that of the plan)"),
@@ -130,7 +134,7 @@ struct OptionTable {
 
   cl::opt<Format> format{
       "format",
-      cl::desc("format of diagnostics (and of the output of simulate):"),
+      cl::desc("format of diagnostics (and of the output of simulate and plan --front):"),
       cl::values(clEnumValN(Format::kText, "text", "for people (default)"),
                  clEnumValN(Format::kShort, "short", "file:line:column: error: message [code]"),
                  clEnumValN(Format::kJson, "json", "one object per line, a summary at the end"),

@@ -97,15 +97,18 @@ std::variant<Command, ExitCode> MakeFmt(const OptionTable& table) {
 
 std::variant<Command, ExitCode> MakePlan(const OptionTable& table) {
   if (table.file.empty()) return UsageError("plan", "a .sail file is expected");
-  if (table.output.empty() && table.print == Print::kNothing) {
-    return UsageError("plan", "-o OUT.sailplan or --print is expected");
+  if (table.output.empty() && table.print == Print::kNothing && !table.front) {
+    return UsageError("plan", "-o OUT.sailplan, --print or --front is expected");
   }
   if (table.output == "-" && table.print != Print::kNothing) {
     return UsageError("plan", "-o - and --print both write to standard output");
   }
+  if (table.front && table.format == Format::kJson && (table.output == "-" || table.print != Print::kNothing)) {
+    return UsageError("plan", "--front --format json writes to standard output, and so does -o - or --print");
+  }
   const absl::StatusOr<SpecOptions> spec = ReadSpecOptions(table);
   if (!spec.ok()) return UsageError("plan", spec.status().message());
-  return Command(PlanOptions{Common(table), *spec, table.file, table.job, table.output, table.print});
+  return Command(PlanOptions{Common(table), *spec, table.file, table.job, table.output, table.print, table.front});
 }
 
 std::variant<Command, ExitCode> MakeExpand(const OptionTable& table) {
@@ -157,10 +160,14 @@ std::variant<Command, ExitCode> MakeImport(const OptionTable& table) {
 }
 
 std::variant<Command, ExitCode> MakeExplain(const OptionTable& table) {
-  if (table.code.empty()) return Command(ExplainOptions{});
+  const bool has_wish = table.why_not.getNumOccurrences() > 0;
   const std::optional<DiagnosticCode> code = ParseCode(table.code);
-  if (!code.has_value()) return UsageError("explain", UnknownCodeMessage(table.code));
-  return Command(ExplainOptions{code});
+  if (has_wish && (code.has_value() || table.code.empty())) return UsageError("explain", "--why-not goes with a plan");
+  if (code.has_value() || table.code.empty()) return Command(ExplainOptions{.code = code});
+  // A word without a dot or a slash is a misspelt code.
+  if (table.code.find_first_of("./") == std::string::npos) return UsageError("explain", UnknownCodeMessage(table.code));
+  if (has_wish && table.why_not.empty()) return UsageError("explain", "--why-not is given no value");
+  return Command(ExplainOptions{.plan = table.code, .why_not = table.why_not});
 }
 
 std::variant<Command, ExitCode> MakeCompletions(const OptionTable& table) {

@@ -47,8 +47,9 @@ struct PlanOptions {
   SpecOptions spec;
   std::string file;
   std::string job;     // empty: the only job of the file
-  std::string output;  // "-": standard output; empty only with --print
+  std::string output;  // "-": standard output; empty only with --print or `front`
   Print print = Print::kNothing;
+  bool front = false;  // also the plans between the fastest and the cheapest
 };
 struct SimulateOptions {
   CommonOptions common;
@@ -82,7 +83,9 @@ struct SchemaOptions {
 struct LspOptions {};
 
 struct ExplainOptions {
-  std::optional<DiagnosticCode> code;  // nothing: the table of all codes
+  std::optional<DiagnosticCode> code;
+  std::string plan;     // with neither: the table of all codes
+  std::string why_not;  // a wish about the plan (wish.h); empty: why it is as it is
 };
 struct CompletionsOptions {
   Shell shell = Shell::kBash;

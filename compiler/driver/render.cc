@@ -37,6 +37,12 @@ std::string PoolsText(const ir::Problem& problem, const ir::Report& report) {
   return absl::StrJoin(parts, ", ");
 }
 
+std::string OptimizerSection(const ir::Plan& plan) {
+  if (plan.optimizer_sharding == ir::OptimizerSharding::kNone) return "";
+  return absl::StrCat("  optimizer   state shared by the pipelines (",
+                      ir::NameOf(ir::kOptimizerShardings, plan.optimizer_sharding), ")\n");
+}
+
 std::string ForecastSection(const ir::Problem& problem, const ir::Report& report) {
   const Seconds training = report.iteration * static_cast<double>(problem.job.steps);
   const Usd money = report.cost_per_iteration * static_cast<double>(problem.job.steps);
@@ -92,12 +98,12 @@ std::string Title(const ir::Problem& problem, absl::string_view what) {
 }  // namespace
 
 std::string RenderPlan(const ir::Problem& problem, const ir::Plan& plan, const ir::Report& report) {
-  return absl::StrCat(Title(problem, "plan"), PipelinesSection(problem, plan, report), "\n",
+  return absl::StrCat(Title(problem, "plan"), PipelinesSection(problem, plan, report), "\n", OptimizerSection(plan),
                       ForecastSection(problem, report), SpotSection(report), LimitsSection(problem, report));
 }
 
 std::string RenderReport(const ir::Problem& problem, const ir::Plan& plan, const ir::Report& report) {
-  return absl::StrCat(Title(problem, "forecast"), PipelinesSection(problem, plan, report), "\n",
+  return absl::StrCat(Title(problem, "forecast"), PipelinesSection(problem, plan, report), "\n", OptimizerSection(plan),
                       ForecastSection(problem, report), SpotSection(report), "\n", PartsTable(report).Render("  "),
                       "\n", BusyTable(plan, report).Render("  "), "\n", MemorySection(plan, report), "\n",
                       MoneyTable(problem, report).Render("  "), TrafficSection(problem, report),

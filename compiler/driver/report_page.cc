@@ -7,10 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "compiler/driver/alike_pipelines.h"
+#include "compiler/driver/front.h"
 #include "compiler/driver/html_text.h"
 #include "compiler/driver/quantity_text.h"
 #include "compiler/driver/report_tables.h"
 #include "compiler/driver/svg_cost.h"
+#include "compiler/driver/svg_front.h"
 #include "compiler/driver/svg_map.h"
 #include "compiler/driver/svg_memory.h"
 #include "compiler/driver/svg_timeline.h"
@@ -168,10 +170,20 @@ std::string CostSection(const ir::Problem& problem, const ir::Report& report) {
                               HtmlTable(MoneyTable(problem, report), "Nodes by pool, egress by link")));
 }
 
+// Only where the plan file has one.
+std::string FrontSection(const std::vector<ir::FrontPoint>& front) {
+  if (front.empty()) return "";
+  return Section(
+      "Faster or cheaper",
+      absl::StrCat(LegendHtml({{"total", "this plan"}, {"nodes", "others that keep the limits"}}), FrontPicture(front),
+                   HtmlTable(FrontTable(front), "Plans that no other beats in time and money at once")));
+}
+
 }  // namespace
 
-std::string ReportPage(const ir::Problem& problem, const ir::Plan& plan, absl::string_view plan_hash,
-                       const ir::Report& report, const sim::Recording& recording) {
+std::string ReportPage(const ir::PlanFile& file, const ir::Report& report, const sim::Recording& recording) {
+  const ir::Problem& problem = file.problem;
+  const ir::Plan& plan = file.plan;
   const std::string title = EscapeHtml(absl::StrCat("Plan of job ", problem.job.name));
   const std::vector<Alike> pictured = PicturedGroups(plan);
   return absl::StrCat(
@@ -182,8 +194,9 @@ std::string ReportPage(const ir::Problem& problem, const ir::Plan& plan, absl::s
       "</h1>\n<p class=\"muted\">", EscapeHtml(ModelText(problem)), "</p>\n", KeyFigures(problem, plan, report),
       "</header>\n<main>\n", LimitsSection(problem, report), PlanSection(problem, plan, report),
       TimeSections(problem, plan, report, recording, pictured), MemorySection(problem, plan, report, pictured),
-      MapSection(problem, report), CostSection(problem, report), "</main>\n<footer>Forecast by sailc ", SAIL_VERSION,
-      "; plan ", EscapeHtml(plan_hash), "</footer>\n</body>\n</html>\n");
+      MapSection(problem, report), CostSection(problem, report), FrontSection(file.front),
+      "</main>\n<footer>Forecast by sailc ", SAIL_VERSION, "; plan ", EscapeHtml(file.plan_hash),
+      "</footer>\n</body>\n</html>\n");
 }
 
 }  // namespace sail::driver

@@ -56,8 +56,13 @@ std::string SourcesText(const std::vector<const ir::StageReport*>& stages, absl:
 
 Table StageTable(const ir::Problem& problem, const ir::Plan& plan, const ir::Report& report, const Alike& group) {
   const std::vector<int> offsets = StageOffsets(plan);
-  Table table("<<<<>>>>>", {"stage", "layers", "pool", "gpu type", "nodes", "gpus", "tensor", "memory", "busy"});
   const ir::Pipeline& shape = plan.pipelines[group[0]];
+  const bool recomputes = std::any_of(shape.stages.begin(), shape.stages.end(),
+                                      [](const ir::Stage& stage) { return stage.recompute != ir::Recompute::kNone; });
+  std::vector<std::string> header = {"stage", "layers", "pool",   "gpu type", "nodes",
+                                     "gpus",  "tensor", "memory", "busy"};
+  if (recomputes) header.push_back("recompute");
+  Table table(recomputes ? "<<<<>>>>><" : "<<<<>>>>>", header);
   for (int s = 0; s < static_cast<int>(shape.stages.size()); ++s) {
     const ir::Stage& stage = shape.stages[s];
     std::set<int> nodes, gpus;
@@ -68,10 +73,18 @@ Table StageTable(const ir::Problem& problem, const ir::Plan& plan, const ir::Rep
     }
     const ir::StageReport& forecast = report.stages[offsets[group[0]] + s];
     const ir::PoolId pool = stage.group.pool;
-    table.Add({absl::StrCat(s), absl::StrCat(stage.first_layer, "-", stage.last_layer), problem.cluster.pool(pool).name,
-               problem.cluster.gpu(pool).name, RangesText(nodes), RangesText(gpus), absl::StrCat(stage.group.degree()),
-               absl::StrCat(BytesText(forecast.memory_total), " of ", BytesText(forecast.memory_limit)),
-               PercentText(forecast.busy / report.iteration)});
+    std::vector<std::string> row = {
+        absl::StrCat(s),
+        absl::StrCat(stage.first_layer, "-", stage.last_layer),
+        problem.cluster.pool(pool).name,
+        problem.cluster.gpu(pool).name,
+        RangesText(nodes),
+        RangesText(gpus),
+        absl::StrCat(stage.group.degree()),
+        absl::StrCat(BytesText(forecast.memory_total), " of ", BytesText(forecast.memory_limit)),
+        PercentText(forecast.busy / report.iteration)};
+    if (recomputes) row.emplace_back(ir::NameOf(ir::kRecomputes, stage.recompute));
+    table.Add(std::move(row));
   }
   return table;
 }

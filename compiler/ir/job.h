@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "compiler/base/units.h"
+#include "compiler/ir/plan.h"
 
 namespace sail::ir {
 
@@ -22,7 +23,12 @@ enum class Metric {
   kTokenRate,      // tokens/s
   kCostPerIter,    // USD/iter: nodes and egress
   kCostRate,       // USD/s
+  kTotalCost,      // USD for all steps of the job
+  kJobTime,        // s for all steps of the job
+  kTokensPerUsd,   // tokens/USD; infinite where nothing costs anything
+  kGoodput,        // expected iters/s: throughput less what preemptions of spot nodes cost (simulator/spot_model.h)
   kEgressPerIter,  // bytes/iter over links with a price
+  kEgressCost,     // USD/iter
   kPeakMemory,     // the largest share of a GPU's usable memory, 0..1: `peak_memory <= 92% * gpu.memory`
   kNodes,
   kGpus,
@@ -91,10 +97,12 @@ struct Keep {
 
 struct Job {
   std::string name;
-  int64_t global_batch = 0;          // samples per iteration, exact
-  std::vector<int> micro_batches;    // candidates, samples; ascending
-  std::vector<int> tensor_degrees;   // candidates; ascending powers of two
-  std::vector<int> pipeline_depths;  // candidates; ascending
+  int64_t global_batch = 0;                                // samples per iteration, exact
+  std::vector<int> micro_batches;                          // candidates, samples; ascending
+  std::vector<int> tensor_degrees;                         // candidates; ascending powers of two
+  std::vector<int> pipeline_depths;                        // candidates; ascending
+  std::vector<Recompute> recomputes = {Recompute::kNone};  // candidates; ascending
+  std::vector<OptimizerSharding> optimizer_shardings = {OptimizerSharding::kNone};  // candidates; ascending
   Keep keep;
   Precision precision = Precision::kFp32;
   AdamW optimizer;

@@ -49,13 +49,18 @@ inline constexpr NameTable<Precision, 4> kPrecisions{
     {{Precision::kFp32, "fp32"}, {Precision::kFp16, "fp16"}, {Precision::kBf16, "bf16"}, {Precision::kFp64, "fp64"}}};
 inline constexpr NameTable<Reach, 4> kReaches{
     {{Reach::kNode, "node"}, {Reach::kZone, "zone"}, {Reach::kRegion, "region"}, {Reach::kAny, "any"}}};
-inline constexpr NameTable<Metric, 10> kMetrics{{{Metric::kThroughput, "throughput"},
+inline constexpr NameTable<Metric, 15> kMetrics{{{Metric::kThroughput, "throughput"},
                                                  {Metric::kIterTime, "iter_time"},
                                                  {Metric::kSampleRate, "sample_rate"},
                                                  {Metric::kTokenRate, "token_rate"},
                                                  {Metric::kCostPerIter, "cost_per_iter"},
                                                  {Metric::kCostRate, "cost_rate"},
+                                                 {Metric::kTotalCost, "total_cost"},
+                                                 {Metric::kJobTime, "job_time"},
+                                                 {Metric::kTokensPerUsd, "tokens_per_usd"},
+                                                 {Metric::kGoodput, "goodput"},
                                                  {Metric::kEgressPerIter, "egress_per_iter"},
+                                                 {Metric::kEgressCost, "egress_cost_per_iter"},
                                                  {Metric::kPeakMemory, "peak_memory"},
                                                  {Metric::kNodes, "nodes"},
                                                  {Metric::kGpus, "gpus"}}};

@@ -33,6 +33,21 @@ void GetBytes(ObjectReader& reader, absl::string_view key, Bytes* out) {
   *out = Bytes(value);
 }
 
+// A list of names, at least one, in the order of the enumeration and each once.
+template <class Enum, size_t N>
+void GetEnums(ObjectReader& reader, absl::string_view key, const NameTable<Enum, N>& table, std::vector<Enum>* out) {
+  std::vector<std::string> names;
+  reader.Get(key, &names);
+  out->clear();
+  for (const std::string& name : names) {
+    const std::optional<Enum> value = ValueOf(table, name);
+    if (!value) return reader.Fail(key, absl::StrCat("unknown value \"", name, "\""));
+    if (!out->empty() && *value <= out->back()) return reader.Fail(key, "expected each value once, in order");
+    out->push_back(*value);
+  }
+  if (out->empty()) reader.Fail(key, "expected at least one value");
+}
+
 constexpr int kLargestMicroBatch = 65'536;  // as in the language
 constexpr double kLargest = 1e18;           // of any quantity in base units; keeps sums and products finite
 
@@ -162,6 +177,8 @@ absl::StatusOr<Job> ParseJob(const Json& json, std::string path) {
   reader.Get("micro_batches", &job.micro_batches);
   reader.Get("tensor_degrees", &job.tensor_degrees);
   reader.Get("pipeline_depths", &job.pipeline_depths);
+  GetEnums(reader, "recomputes", kRecomputes, &job.recomputes);
+  GetEnums(reader, "optimizer_shardings", kOptimizerShardings, &job.optimizer_shardings);
   SAIL_RETURN_IF_ERROR(ParseKeep(reader.Raw("keep"), reader.PathOf("keep"), &job.keep));
   GetEnum(reader, "precision", kPrecisions, &job.precision);
   SAIL_RETURN_IF_ERROR(ParseOptimizer(reader.Raw("optimizer"), reader.PathOf("optimizer"), &job.optimizer));
@@ -443,6 +460,27 @@ absl::StatusOr<Plan> ParsePlan(const Json& json, const Cluster& cluster, std::st
   }));
   SAIL_RETURN_IF_ERROR(reader.Finish());
   return plan;
+}
+
+absl::StatusOr<std::vector<FrontPoint>> ParseFront(const Json& json, std::string path) {
+  std::vector<FrontPoint> front;
+  if (!json.is_array()) return absl::InvalidArgumentError(absl::StrCat(path, ": expected a list"));
+  for (size_t i = 0; i < json.size(); ++i) {
+    ObjectReader element(json[i], absl::StrCat(path, "[", i, "]"));
+    FrontPoint& point = front.emplace_back();
+    GetPositive(element, "iteration_s", &point.iteration);
+    GetQuantity(element, "cost_usd_per_iteration", &point.cost_per_iteration);
+    element.Get("goodput_iters_per_s", &point.goodput);
+    element.Get("nodes", &point.nodes);
+    element.Get("gpus", &point.gpus);
+    element.Get("chosen", &point.chosen);
+    CheckRange(element, "cost_usd_per_iteration", point.cost_per_iteration.value(), 0, kLargest);
+    CheckRange(element, "goodput_iters_per_s", point.goodput, 0, kLargest);
+    CheckRange(element, "nodes", point.nodes, 1, 1e9);
+    CheckRange(element, "gpus", point.gpus, 1, 1e9);
+    SAIL_RETURN_IF_ERROR(element.Finish());
+  }
+  return front;
 }
 
 }  // namespace sail::ir

@@ -18,6 +18,10 @@ std::string HashOfPlan(const Json& inputs, const Json& decisions) {
   return HashOf({{"inputs", inputs}, {"decisions", decisions}});
 }
 
+std::string HashOfPredictions(const Json& predictions, const Json* front) {
+  return HashOf(front == nullptr ? predictions : Json{{"predictions", predictions}, {"front", *front}});
+}
+
 absl::Status CheckHash(absl::string_view name, absl::string_view field, const std::string& stated,
                        const std::string& actual) {
   if (stated == actual) return absl::OkStatus();
@@ -31,14 +35,16 @@ std::string PlanHash(const Problem& problem, const Plan& plan) {
   return HashOfPlan(ToJson(problem), ToJson(plan, problem.cluster));
 }
 
-std::string PrintPlanFile(const Problem& problem, const Plan& plan, const Report& report) {
+std::string PrintPlanFile(const Problem& problem, const Plan& plan, const Report& report,
+                          const std::vector<FrontPoint>& front) {
   Json file = {{"format", std::string(kFormat)},
                {"kind", "sailplan"},
                {"inputs", ToJson(problem)},
                {"decisions", ToJson(plan, problem.cluster)},
                {"predictions", ToJson(report, problem.cluster)}};
   file["plan_hash"] = HashOfPlan(file["inputs"], file["decisions"]);
-  file["prediction_hash"] = HashOf(file["predictions"]);
+  if (!front.empty()) file["front"] = ToJson(front);
+  file["prediction_hash"] = HashOfPredictions(file["predictions"], front.empty() ? nullptr : &file["front"]);
   return DumpJson(file);
 }
 
@@ -58,14 +64,18 @@ absl::StatusOr<PlanFile> ParsePlanFile(absl::string_view text, absl::string_view
   const Json& inputs = reader.Raw("inputs");
   const Json& decisions = reader.Raw("decisions");
   const Json& predictions = reader.Raw("predictions");
+  const Json* front = reader.Has("front") ? &reader.Raw("front") : nullptr;
   SAIL_RETURN_IF_ERROR(reader.Finish());
   SAIL_RETURN_IF_ERROR(CheckHash(name, "plan_hash", plan_hash, HashOfPlan(inputs, decisions)));
-  SAIL_RETURN_IF_ERROR(CheckHash(name, "prediction_hash", prediction_hash, HashOf(predictions)));
+  SAIL_RETURN_IF_ERROR(CheckHash(name, "prediction_hash", prediction_hash, HashOfPredictions(predictions, front)));
 
   PlanFile file;
   file.plan_hash = std::move(plan_hash);
   SAIL_ASSIGN_OR_RETURN(file.problem, ParseProblem(inputs, absl::StrCat(what, " inputs")));
   SAIL_ASSIGN_OR_RETURN(file.plan, ParsePlan(decisions, file.problem.cluster, absl::StrCat(what, " decisions")));
+  if (front != nullptr) {
+    SAIL_ASSIGN_OR_RETURN(file.front, ParseFront(*front, absl::StrCat(what, " front")));
+  }
   return file;
 }
 

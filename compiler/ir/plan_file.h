@@ -1,9 +1,11 @@
-// The *.sailplan artefact: {format, kind, plan_hash, prediction_hash, inputs, decisions, predictions}. `inputs` holds
-// the whole resolved Problem, so that `simulate` and `build` need nothing but the file. plan_hash covers inputs and
-// decisions, prediction_hash the predictions. Canonical JSON; format in docs/plan_file.md.
+// The *.sailplan artefact: {format, kind, plan_hash, prediction_hash, inputs, decisions, predictions} and, if it was
+// asked for, {front}. `inputs` holds the whole resolved Problem, so that `simulate` and `build` need nothing but the
+// file. plan_hash covers inputs and decisions, prediction_hash the predictions and the front. Canonical JSON; format in
+// docs/plan_file.md.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/plan.h"
@@ -15,12 +17,14 @@ namespace sail::ir {
 struct PlanFile {
   Problem problem;
   Plan plan;
-  std::string plan_hash;  // "sha256:…"
+  std::string plan_hash;          // "sha256:…"
+  std::vector<FrontPoint> front;  // ascending in time; empty: not asked for
 };
 
 // What PrintPlanFile writes as plan_hash.
 std::string PlanHash(const Problem& problem, const Plan& plan);
-std::string PrintPlanFile(const Problem& problem, const Plan& plan, const Report& report);
+std::string PrintPlanFile(const Problem& problem, const Plan& plan, const Report& report,
+                          const std::vector<FrontPoint>& front = {});
 // FailedPrecondition when a hash does not match its content (exit code 6), InvalidArgument for any other fault.
 absl::StatusOr<PlanFile> ParsePlanFile(absl::string_view text, absl::string_view name);
 

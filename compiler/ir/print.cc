@@ -31,11 +31,18 @@ Json ToJson(const Job& job) {
                            {"at_most", constraint.at_most},
                            {"limit", constraint.limit}});
   }
+  Json recomputes = Json::array(), shardings = Json::array();
+  for (const Recompute recompute : job.recomputes) recomputes.push_back(Text(NameOf(kRecomputes, recompute)));
+  for (const OptimizerSharding sharding : job.optimizer_shardings) {
+    shardings.push_back(Text(NameOf(kOptimizerShardings, sharding)));
+  }
   Json json = {{"name", job.name},
                {"global_batch", job.global_batch},
                {"micro_batches", job.micro_batches},
                {"tensor_degrees", job.tensor_degrees},
                {"pipeline_depths", job.pipeline_depths},
+               {"recomputes", recomputes},
+               {"optimizer_shardings", shardings},
                {"keep",
                 {{"tensor", Text(NameOf(kReaches, job.keep.tensor))},
                  {"pipeline", Text(NameOf(kReaches, job.keep.pipeline))},
@@ -250,9 +257,13 @@ Json ToJson(const Report& report, const Cluster& cluster) {
   }
   return {{"iteration_s", report.iteration.value()},
           {"throughput_iters_per_s", Value(report, Metric::kThroughput)},
+          {"goodput_iters_per_s", Value(report, Metric::kGoodput)},
           {"samples_per_s", report.samples_per_second},
           {"tokens_per_s", report.tokens_per_second},
           {"cost_usd_per_iteration", report.cost_per_iteration.value()},
+          {"steps", report.steps},
+          {"job_time_s", Value(report, Metric::kJobTime)},
+          {"total_cost_usd", Value(report, Metric::kTotalCost)},
           {"peak_memory", report.peak_memory},
           {"nodes", report.nodes},
           {"gpus", report.gpus},
@@ -268,6 +279,19 @@ Json ToJson(const Report& report, const Cluster& cluster) {
           {"traffic", traffic},
           {"constraints", constraints},
           {"spot", spot}};
+}
+
+Json ToJson(const std::vector<FrontPoint>& front) {
+  Json points = Json::array();
+  for (const FrontPoint& point : front) {
+    points.push_back({{"iteration_s", point.iteration.value()},
+                      {"cost_usd_per_iteration", point.cost_per_iteration.value()},
+                      {"goodput_iters_per_s", point.goodput},
+                      {"nodes", point.nodes},
+                      {"gpus", point.gpus},
+                      {"chosen", point.chosen}});
+  }
+  return points;
 }
 
 }  // namespace sail::ir

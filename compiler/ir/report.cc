@@ -20,6 +20,19 @@ double Value(const Report& report, Metric metric) {
       for (const PoolCost& pool : report.pools) nodes += pool.per_iteration;
       return nodes.value() / seconds;
     }
+    case Metric::kTotalCost:
+      return report.cost_per_iteration.value() * static_cast<double>(report.steps);
+    case Metric::kJobTime:
+      return seconds * static_cast<double>(report.steps);
+    case Metric::kTokensPerUsd:
+      return report.tokens_per_second * seconds / report.cost_per_iteration.value();
+    case Metric::kGoodput:
+      return (report.spot ? report.spot->goodput : 1) / seconds;
+    case Metric::kEgressCost: {
+      Usd egress(0);
+      for (const LinkTraffic& link : report.traffic) egress += link.egress;
+      return egress.value();
+    }
     case Metric::kEgressPerIter: {
       double bytes = 0;
       for (const LinkTraffic& link : report.traffic) {

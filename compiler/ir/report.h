@@ -1,6 +1,7 @@
 // What the simulator predicts of a plan. Every number is in base units; tags say where it comes from.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -76,6 +77,7 @@ struct SpotForecast {
 
 struct Report {
   Seconds iteration = Seconds(0);
+  int64_t steps = 1;  // iterations of the whole job
   IterationParts parts;
   std::vector<StageReport> stages;   // by pipeline, then stage
   std::vector<PoolCost> pools;       // pools in use, by id
@@ -93,5 +95,16 @@ struct Report {
 };
 
 double Value(const Report& report, Metric metric);
+
+// One of the plans that no other beats in time, money and goodput at once.
+struct FrontPoint {
+  Seconds iteration = Seconds(0);
+  Usd cost_per_iteration = Usd(0);
+  double goodput = 0;  // expected iters/s
+  int nodes = 0;
+  int gpus = 0;
+  bool chosen = false;  // the plan of the file it stands in
+  friend bool operator==(const FrontPoint&, const FrontPoint&) = default;
+};
 
 }  // namespace sail::ir

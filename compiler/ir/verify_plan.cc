@@ -19,7 +19,8 @@ absl::Status Fault(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
-bool Contains(const std::vector<int>& candidates, int value) {
+template <class T>
+bool Contains(const std::vector<T>& candidates, T value) {
   return std::find(candidates.begin(), candidates.end(), value) != candidates.end();
 }
 
@@ -70,6 +71,9 @@ absl::Status VerifyPipeline(const Problem& problem, const Pipeline& pipeline, ab
     if (stage.last_layer < stage.first_layer) return Fault(place, " holds no layer");
     covered = stage.last_layer + 1;
     SAIL_RETURN_IF_ERROR(VerifyGroup(problem, stage.group, place));
+    if (!Contains(problem.job.recomputes, stage.recompute)) {
+      return Fault(place, " has recompute = ", NameOf(kRecomputes, stage.recompute), ", not a candidate of the job");
+    }
   }
   if (covered != layers) return Fault(where, ": stage sizes sum to ", covered, " layers, the model has ", layers);
   return absl::OkStatus();
@@ -123,6 +127,10 @@ absl::Status VerifyReach(const Problem& problem, const Plan& plan) {
 
 absl::Status VerifyPlanStructure(const Problem& problem, const Plan& plan) {
   if (plan.pipelines.empty()) return Fault("the plan has no pipeline");
+  if (!Contains(problem.job.optimizer_shardings, plan.optimizer_sharding)) {
+    return Fault("the plan has optimizer_sharding = ", NameOf(kOptimizerShardings, plan.optimizer_sharding),
+                 ", not a candidate of the job");
+  }
   int64_t samples = 0;
   std::set<std::tuple<PoolId, int, int>> used;
   std::set<Backend> backends;

@@ -9,9 +9,9 @@
 namespace sail::ir {
 
 // Structure: every pipeline covers layers 0..L-1 once and in order; samples add up to the global batch; micro-batch,
-// tensor degree and depth are candidates of the job; a tensor group lies in one existing node of its pool and names
-// ascending, existing GPUs; no GPU is used twice; degrees divide heads and feed-forward; the backend of all GPUs is the
-// same. InvalidArgument naming the first fault and its place.
+// tensor degree, depth, recomputation and optimizer sharding are candidates of the job; a tensor group lies in one
+// existing node of its pool and names ascending, existing GPUs; no GPU is used twice; degrees divide heads and
+// feed-forward; the backend of all GPUs is the same. InvalidArgument naming the first fault and its place.
 absl::Status VerifyPlanStructure(const Problem& problem, const Plan& plan);
 
 // Structure, and then: `report` describes this plan (its stages, nodes and GPUs match), every stage's memory is within

@@ -198,8 +198,12 @@ class Converter {
     return Value{.content = std::move(numbers), .range = value.range};
   }
 
-  std::optional<Value> ConvertWord(const Value& value) {
+  // `none` in a list is a word where the enumeration has it; alone it leaves the attribute out.
+  std::optional<Value> ConvertWord(Value value) {
     const std::vector<std::string> words = EnumWords(schema_);
+    if (value.As<NoneValue>() != nullptr && std::find(words.begin(), words.end(), "none") != words.end()) {
+      return Value{TextValue{"none"}, value.range};
+    }
     const auto* word = value.As<TextValue>();
     if (word != nullptr && std::find(words.begin(), words.end(), word->text) != words.end()) return value;
     const std::string choice = absl::StrCat(words.size() == 1 ? "" : "one of ", absl::StrJoin(words, ", "));
@@ -218,8 +222,10 @@ class Converter {
       words.elements = {value};
     }
     if (words.elements.empty()) return EmptyList(value.range);
-    for (const Value& word : words.elements) {
-      if (!ConvertWord(word)) return std::nullopt;
+    for (Value& word : words.elements) {
+      std::optional<Value> converted = ConvertWord(word);
+      if (!converted) return std::nullopt;
+      word = *std::move(converted);
     }
     MakeSet(words);
     words.total = static_cast<int64_t>(words.elements.size());

@@ -17,6 +17,17 @@ std::vector<int> Ints(const CheckedBlock& block, const std::string& attribute) {
   return numbers;
 }
 
+// The candidates that the words of an attribute name, each once, in the order of the enumeration.
+template <class Enum, size_t N>
+std::vector<Enum> Candidates(const CheckedBlock& block, const std::string& attribute,
+                             const ir::NameTable<Enum, N>& names) {
+  std::set<Enum> candidates;
+  for (const Value& element : std::get<ListValue>(block.Get(attribute).content).elements) {
+    candidates.insert(*ir::ValueOf(names, std::get<TextValue>(element.content).text));
+  }
+  return {candidates.begin(), candidates.end()};
+}
+
 ir::Keep LowerKeep(const CheckedBlock& parallelism) {
   ir::Keep keep;
   for (const CheckedBlock* block : parallelism.Children("keep")) {
@@ -63,7 +74,11 @@ ir::Job LowerJob(const CheckedBlock& block) {
   const CheckedBlock* parallelism = block.Child("parallelism");
   job.tensor_degrees = parallelism != nullptr ? Ints(*parallelism, "tensor") : std::vector<int>{1};
   job.pipeline_depths = parallelism != nullptr ? Ints(*parallelism, "pipeline") : std::vector<int>{1};
-  if (parallelism != nullptr) job.keep = LowerKeep(*parallelism);
+  if (parallelism != nullptr) {
+    job.keep = LowerKeep(*parallelism);
+    job.recomputes = Candidates(*parallelism, "recompute", ir::kRecomputes);
+    job.optimizer_shardings = Candidates(*parallelism, "optimizer_sharding", ir::kOptimizerShardings);
+  }
   job.precision = *ir::ValueOf(ir::kPrecisions, block.GetText("precision"));
   job.optimizer = LowerOptimizer(block.Child("optimizer"));
   job.trainer = LowerTrainer(block.Child("trainer"));

@@ -20,28 +20,27 @@ std::vector<std::string> MetricNames() {
   return names;
 }
 
-// A metric of the whole job, `total_cost(steps)`, is that of an iteration times the iterations: a limit on it is a
-// limit on the metric of an iteration.
+// A metric of the whole job is that of an iteration times the iterations. `total_cost` is of all steps of the job,
+// `total_cost(n)` of n iterations: where n is another number, a limit on it becomes one on the metric of an iteration.
 struct JobMetric {
-  const char* name;
+  ir::Metric metric;
   ir::Metric of_iteration;
-  const char* unit;
 };
-constexpr JobMetric kJobMetrics[] = {{"total_cost", ir::Metric::kCostPerIter, "USD"},
-                                     {"job_time", ir::Metric::kIterTime, "s"}};
+constexpr JobMetric kJobMetrics[] = {{ir::Metric::kTotalCost, ir::Metric::kCostPerIter},
+                                     {ir::Metric::kJobTime, ir::Metric::kIterTime}};
 
 const JobMetric* JobMetricOf(const ast::Expr& expr) {
   const auto* call = std::get_if<ast::CallExpr>(&expr.node);
   const auto* name = call != nullptr ? std::get_if<ast::NameExpr>(&call->callee.front().node) : nullptr;
   if (name == nullptr || call->arguments.size() != 1) return nullptr;
   for (const JobMetric& metric : kJobMetrics) {
-    if (name->name.text == metric.name) return &metric;
+    if (name->name.text == ir::ToString(metric.metric)) return &metric;
   }
   return nullptr;
 }
 
 std::optional<ir::Metric> MetricOf(const ast::Expr& expr) {
-  if (const JobMetric* metric = JobMetricOf(expr)) return metric->of_iteration;
+  if (const JobMetric* metric = JobMetricOf(expr)) return metric->metric;
   const auto* name = std::get_if<ast::NameExpr>(&expr.node);
   return name != nullptr ? ir::ValueOf(ir::kMetrics, name->name.text) : std::nullopt;
 }
@@ -143,9 +142,21 @@ class ObjectiveLowering {
   bool LowerLimit(const std::string& name, ir::Metric metric, bool at_most, const ast::BinaryExpr& comparison,
                   int value_side) {
     const ast::Expr& value = comparison.operands[value_side];
-    const auto limit = metric == ir::Metric::kPeakMemory ? MemoryLimit(value, at_most, comparison)
-                                                         : PlainLimit(metric, value, comparison, value_side);
+    auto limit = metric == ir::Metric::kPeakMemory ? MemoryLimit(value, at_most, comparison)
+                                                   : PlainLimit(metric, value, comparison);
     if (!limit) return false;
+    const ast::Expr& metric_side = comparison.operands[1 - value_side];
+    if (const JobMetric* of_job = JobMetricOf(metric_side)) {
+      const auto iterations = Iterations(metric_side);
+      if (!iterations) return false;
+      if (*iterations != Rational(job_.steps)) {
+        metric = of_job->of_iteration;
+        limit = limit->Divide(*iterations);
+        if (!limit) {
+          return Report(DiagnosticCode::kOverflow, value.range, "this limit is too fine to represent exactly");
+        }
+      }
+    }
     if (metric == ir::Metric::kPeakMemory && at_most) {
       // The first limit replaces the default, further ones can only tighten it.
       job_.memory_limit = has_memory_limit_ ? std::min(job_.memory_limit, limit->ToDouble()) : limit->ToDouble();
@@ -174,25 +185,14 @@ class ObjectiveLowering {
     return std::nullopt;
   }
 
-  std::optional<Rational> PlainLimit(ir::Metric metric, const ast::Expr& expr, const ast::BinaryExpr& comparison,
-                                     int value_side) {
+  std::optional<Rational> PlainLimit(ir::Metric metric, const ast::Expr& expr, const ast::BinaryExpr& comparison) {
     const auto value = evaluator_.Evaluate(expr, scope_);
     if (!value) return std::nullopt;
     const auto* amount = std::get_if<Amount>(&value->content);
-    const ast::Expr& metric_side = comparison.operands[1 - value_side];
-    const JobMetric* of_job = JobMetricOf(metric_side);
-    const absl::string_view unit = of_job != nullptr ? of_job->unit : MetricUnit(metric);
+    const absl::string_view unit = MetricUnit(metric);
     const Dimension expected = KnownUnit(unit).dimension;
-    const absl::string_view name = of_job != nullptr ? of_job->name : ir::ToString(metric);
-    if (amount != nullptr && amount->dimension == expected) {
-      if (of_job == nullptr) return amount->value;
-      const auto iterations = Iterations(metric_side);
-      const auto limit = iterations ? amount->value.Divide(*iterations) : std::nullopt;
-      if (iterations && !limit) {
-        Report(DiagnosticCode::kOverflow, expr.range, "this limit is too fine to represent exactly");
-      }
-      return limit;
-    }
+    const absl::string_view name = ir::ToString(metric);
+    if (amount != nullptr && amount->dimension == expected) return amount->value;
     if (amount == nullptr) {
       Report(DiagnosticCode::kTypeMismatch, expr.range,
              absl::StrCat("`", name, "` is compared with ", DescribeValue(*value), ", not with a value in ", unit));

@@ -24,6 +24,16 @@ MetricText TextOf(ir::Metric metric) {
       return {"USD/iter", "money spent on one iteration"};
     case ir::Metric::kCostRate:
       return {"USD/h", "money spent per time"};
+    case ir::Metric::kTotalCost:
+      return {"USD", "money spent on all steps of the job"};
+    case ir::Metric::kJobTime:
+      return {"h", "time of all steps of the job"};
+    case ir::Metric::kTokensPerUsd:
+      return {"tokens/USD", "tokens trained on per money spent"};
+    case ir::Metric::kGoodput:
+      return {"iters/s", "expected iterations per time, with preemptions of spot nodes"};
+    case ir::Metric::kEgressCost:
+      return {"USD/iter", "money spent on data that leaves a zone in one iteration"};
     case ir::Metric::kEgressPerIter:
       return {"GB/iter", "data that leaves a zone in one iteration"};
     case ir::Metric::kPeakMemory:

@@ -1,4 +1,5 @@
 // A plan as a value of the language: what `plan` is in assertions.
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -16,8 +17,9 @@ class PlanRecord {
   void Add(std::string key, absl::string_view text) { Add(std::move(key), Value{TextValue{std::string(text)}, {}}); }
   // `base_value` in base units, quoted in `unit`.
   void Add(std::string key, double base_value, absl::string_view unit) {
+    constexpr double kLargest = 1e18;  // stands for infinitely many tokens per dollar
     const Unit known = KnownUnit(unit);
-    const auto exact = Rational::FromLiteral(absl::StrFormat("%.12g", base_value));
+    const auto exact = Rational::FromLiteral(absl::StrFormat("%.12g", std::min(base_value, kLargest)));
     Add(std::move(key), Value{Amount{.value = exact.value_or(Rational(0)),
                                      .dimension = known.dimension,
                                      .unit = std::string(unit),

@@ -125,6 +125,10 @@ constexpr AttributeSchema kAttributes[] = {
 
     {"parallelism", "tensor", kIntegerList, "", kOptional, "1", kPositive, 1024, "tensor degrees to try"},
     {"parallelism", "pipeline", kIntegerList, "", kOptional, "1", kPositive, 10'002, "pipeline depths to try"},
+    {"parallelism", "recompute", kEnumList, "none|selective|full", kOptional, "none", kAny, 0,
+     "what stages may compute again in backward to save memory"},
+    {"parallelism", "optimizer_sharding", kEnumList, "none|zero1", kOptional, "none", kAny, 0,
+     "whether replicas may share the optimizer's state"},
     {"parallelism", "data", kEnum, "any", kOptional, "any", kAny, 0, "replicas: as many as pay"},
 
     {"keep", "within", kEnum, "node|zone|region|any", kRequired, "", kAny, 0, "the widest place its groups may span"},

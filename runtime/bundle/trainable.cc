@@ -45,15 +45,15 @@ absl::Status CheckPlan(const ir::Job& job, const ir::Plan& plan) {
   if (plan.optimizer_sharding != ir::OptimizerSharding::kNone) {
     return absl::InvalidArgumentError(absl::StrCat(
         "sailrun cannot run optimizer_sharding = ", ir::NameOf(ir::kOptimizerShardings, plan.optimizer_sharding),
-        "; such plans can be simulated only"));
+        "; such plans can be simulated only: to build, write `optimizer_sharding = none` in the job's parallelism"));
   }
   for (size_t p = 0; p < plan.pipelines.size(); ++p) {
     for (size_t s = 0; s < plan.pipelines[p].stages.size(); ++s) {
       const ir::Recompute recompute = plan.pipelines[p].stages[s].recompute;
       if (recompute == ir::Recompute::kNone) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat("sailrun cannot run recompute = ", ir::NameOf(ir::kRecomputes, recompute), " of pipeline ", p,
-                       " stage ", s, "; such plans can be simulated only"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "sailrun cannot run recompute = ", ir::NameOf(ir::kRecomputes, recompute), " of pipeline ", p, " stage ", s,
+          "; such plans can be simulated only: to build, write `recompute = none` in the job's parallelism"));
     }
   }
   return absl::OkStatus();

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kInstances = 320;
 constexpr int64_t kMostPlans = 3'000;
+constexpr int kInstancesWithChoices = 40;
 constexpr double kLeastEqualShare = 0.98;
 constexpr double kLargestGap = 0.05;
 constexpr double kSameValue = 1e-9;  // relative: sums in another order
@@ -38,12 +39,12 @@ double Gap(const ir::Job& job, const ir::Report& a, const ir::Report& b) {
   return 0;
 }
 
-TEST(SearchProperty, EqualsTheExhaustiveOptimum) {
+void ExpectTheExhaustiveOptimum(int first_seed, int instances, int64_t most_plans, test::Variety variety) {
   int equal = 0, infeasible = 0;
   double largest = 0;
-  for (int seed = 0; seed < kInstances; ++seed) {
+  for (int seed = first_seed; seed < first_seed + instances; ++seed) {
     SCOPED_TRACE(seed);
-    const ir::Problem problem = test::RandomProblem(seed, kMostPlans);
+    const ir::Problem problem = test::RandomProblem(seed, most_plans, variety);
     const absl::StatusOr<ExhaustiveResult> oracle = FindPlanExhaustively(problem, *sim::MakeSailCostModel(problem));
     ASSERT_TRUE(oracle.ok()) << oracle.status();
     const PlanOutcome outcome = Find(problem);
@@ -62,11 +63,19 @@ TEST(SearchProperty, EqualsTheExhaustiveOptimum) {
     largest = std::max(largest, gap);
     if (gap == 0) ++equal;
   }
-  std::cout << equal << " of " << kInstances << " equal the optimum (" << infeasible
+  std::cout << equal << " of " << instances << " equal the optimum (" << infeasible
             << " of them infeasible), largest gap " << largest << "\n";
-  EXPECT_GE(equal, kLeastEqualShare * kInstances);
-  EXPECT_GE(infeasible, kInstances / 20);  // the generator draws both kinds
-  EXPECT_LE(infeasible, kInstances / 2);
+  EXPECT_GE(equal, kLeastEqualShare * instances);
+  EXPECT_GE(infeasible, instances / 20);  // the generator draws both kinds
+  EXPECT_LE(infeasible, instances / 2);
+}
+
+TEST(SearchProperty, EqualsTheExhaustiveOptimum) {
+  ExpectTheExhaustiveOptimum(0, kInstances, kMostPlans, test::Variety::kPlain);
+}
+
+TEST(SearchProperty, EqualsTheExhaustiveOptimumOverRecomputationAndZero1) {
+  ExpectTheExhaustiveOptimum(6000, kInstancesWithChoices, kMostPlans, test::Variety::kChoices);
 }
 
 TEST(SearchProperty, NamesAndOrderOfPoolsChangeNothing) {

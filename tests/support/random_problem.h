@@ -71,6 +71,33 @@ inline ir::Job RandomJob(Rng& rng) {
   return job;
 }
 
+// Recomputation and ZeRO-1 to choose from, nodes that may be taken away, and the metrics that RandomJob leaves out.
+inline void AddRandomChoices(ir::Problem& problem, Rng& rng) {
+  using ir::Metric;
+  using ir::Recompute;
+  using Sharding = ir::OptimizerSharding;
+  ir::Job& job = problem.job;
+  job.recomputes = PickOne<std::vector<Recompute>>({{Recompute::kNone},
+                                                    {Recompute::kNone, Recompute::kFull},
+                                                    {Recompute::kSelective, Recompute::kFull},
+                                                    {Recompute::kNone, Recompute::kSelective}},
+                                                   rng);
+  job.optimizer_shardings =
+      PickOne<std::vector<Sharding>>({{Sharding::kNone}, {Sharding::kNone, Sharding::kZero1}, {Sharding::kZero1}}, rng);
+  for (ir::Pool& pool : problem.cluster.pools) {
+    if (rng.Below(2) == 0) continue;
+    pool.market = ir::Market::kSpot;
+    pool.mean_lifetime = Seconds(PickOne<double>({600, 3'600, 86'400}, rng));
+  }
+  const ir::ObjectiveTerm fast{.metric = Metric::kThroughput};
+  job.objective = PickOne<std::vector<ir::ObjectiveTerm>>({{fast},
+                                                           {{.metric = Metric::kGoodput}},
+                                                           {{.metric = Metric::kTokensPerUsd}, fast},
+                                                           {{.metric = Metric::kTotalCost, .maximize = false}},
+                                                           {{.metric = Metric::kEgressCost, .maximize = false}, fast}},
+                                                          rng);
+}
+
 // Limits near what a random plan reaches, so that some bind and some conflict.
 inline void AddRandomConstraints(ir::Problem& problem, Rng& rng) {
   using ir::Metric;
@@ -120,14 +147,17 @@ inline void SetRandomMemory(ir::Problem& problem, Rng& rng) {
   }
 }
 
+enum class Variety { kPlain, kChoices };
+
 // With at most `most_plans` plans in its whole space, and at least one.
-inline ir::Problem RandomProblem(uint64_t seed, int64_t most_plans) {
+inline ir::Problem RandomProblem(uint64_t seed, int64_t most_plans, Variety variety = Variety::kPlain) {
   Rng rng(seed);
   for (;;) {
     ir::Problem problem{.job = RandomJob(rng), .model = TinyModel(), .cluster = RandomCluster(rng), .profile = {}};
     problem.model.blocks = PickOne<int>({1, 2, 2, 3, 3, 4}, rng);
     problem.model.vocab = PickOne<int>({38, 64, 256}, rng);
     problem.model.tied_head = rng.Below(2) == 0;
+    if (variety == Variety::kChoices) AddRandomChoices(problem, rng);
     const int64_t plans = planner::CountPlans(problem, most_plans + 1);
     if (plans == 0 || plans > most_plans) continue;
     const absl::Status status = sim::CompleteProfile(problem);

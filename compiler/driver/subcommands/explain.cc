@@ -2,7 +2,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "compiler/driver/explain_plan.h"
 #include "compiler/driver/explanations.h"
+#include "compiler/driver/read_plan.h"
 #include "compiler/driver/reporter.h"
 #include "compiler/driver/subcommands/subcommands.h"
 #include "compiler/driver/table.h"
@@ -46,10 +48,25 @@ std::string ListCodes() {
   return absl::StrCat(table.Render(""), "\nsailc explain CODE explains one of them, with an example.\n");
 }
 
+ExitCode Explain(const ExplainOptions& options, Reporter& reporter) {
+  const absl::StatusOr<ReadPlanFile> plan = ReadPlan(options.plan, RealFileSystem());
+  if (!plan.ok()) return reporter.Finish(reporter.Fail(plan.status()));
+  const absl::StatusOr<std::string> text =
+      options.why_not.empty() ? ExplainPlan(*plan) : ExplainWish(*plan, options.why_not);
+  if (absl::IsInvalidArgument(text.status()) && !options.why_not.empty()) {
+    reporter.ShowError(absl::StrCat("--why-not: ", text.status().message()));
+    return reporter.Finish(ExitCode::kUsage);
+  }
+  if (!text.ok()) return reporter.Finish(reporter.Fail(text.status()));
+  reporter.Print(*text);
+  return reporter.Finish(ExitCode::kDone);
+}
+
 }  // namespace
 
 ExitCode Run(const ExplainOptions& options) {
   Reporter reporter({});
+  if (!options.plan.empty()) return Explain(options, reporter);
   reporter.Print(options.code.has_value() ? Explain(*options.code) : ListCodes());
   return reporter.Finish(ExitCode::kDone);
 }

@@ -1,11 +1,13 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/driver/compilation.h"
+#include "compiler/driver/front.h"
 #include "compiler/driver/print_value.h"
 #include "compiler/driver/render.h"
 #include "compiler/driver/reporter.h"
 #include "compiler/driver/subcommands/subcommands.h"
 #include "compiler/ir/plan_file.h"
+#include "compiler/ir/print.h"
 
 namespace sail::driver {
 namespace {
@@ -17,15 +19,22 @@ absl::StatusOr<PlanResult> Plan(Compilation& compilation, const FileSystem& file
   return PlanJob(compilation, job);
 }
 
-// The plan file, what --print asks for, and the summary. The file comes last: a command that fails leaves none.
+// The plan file, what --print asks for, the summary, and the front. The file comes last: a command that fails leaves
+// none.
 absl::Status Deliver(const PlanOptions& options, const ir::Problem& problem, const PlannedJob& planned,
                      Reporter& reporter) {
   const bool to_stdout = options.output == kStandardOutput;
-  const std::string text = ir::PrintPlanFile(problem, planned.plan, planned.report);
+  std::vector<ir::FrontPoint> front;
+  if (options.front) {
+    SAIL_ASSIGN_OR_RETURN(front, FindFront(problem, planned.plan, planned.report));
+    if (options.common.format == Format::kJson) reporter.Print(DumpJson(ir::ToJson(front)));
+  }
+  const std::string text = ir::PrintPlanFile(problem, planned.plan, planned.report, front);
   if (to_stdout) reporter.Print(text);
   reporter.Print(PrintPlanned(problem, planned, options.print));
   const bool product_there = to_stdout || options.print != Print::kNothing;
-  reporter.PrintSummary(RenderPlan(problem, planned.plan, planned.report),
+  reporter.PrintSummary(absl::StrCat(RenderPlan(problem, planned.plan, planned.report),
+                                     front.empty() ? "" : absl::StrCat("\n", FrontTable(front).Render("  "))),
                         product_there ? Reporter::Beside::kStandardOutput : Reporter::Beside::kFile);
   if (options.output.empty() || reporter.OutputFailed()) return absl::OkStatus();
   if (!to_stdout) SAIL_RETURN_IF_ERROR(WriteFileAtomically(options.output, text));

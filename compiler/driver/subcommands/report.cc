@@ -17,7 +17,7 @@ absl::Status Report(const ReportOptions& options, Reporter& reporter) {
   sim::Recording recording;
   SAIL_ASSIGN_OR_RETURN(const ReadPlanFile read, ReadPlan(options.plan, RealFileSystem(), &recording));
   const auto& [file, report] = read;
-  const std::string page = ReportPage(file.problem, file.plan, file.plan_hash, report, recording);
+  const std::string page = ReportPage(file, report, recording);
   if (options.output == kStandardOutput) {
     reporter.Print(page);
     return absl::OkStatus();

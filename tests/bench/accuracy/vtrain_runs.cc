@@ -137,6 +137,7 @@ absl::StatusOr<Case> BuildCase(const Row& row, const Calibration& constants) {
   problem.job.name = "run";
   problem.job.global_batch = row.global_batch;
   problem.job.micro_batches = {row.micro_batch};
+  problem.job.recomputes = {ir::Recompute::kFull};
   problem.job.tensor_degrees = {row.tensor};
   problem.job.pipeline_depths = {row.pipeline};
   problem.job.precision = ir::Precision::kFp16;

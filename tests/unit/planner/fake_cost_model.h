@@ -47,7 +47,8 @@ class ExpandingEstimator : public sim::OutlineEstimator {
 
 // One layer on pool p takes seconds[p] · micro-batch / tensor; a stage needs
 // layers · (1 + in flight · micro-batch) / tensor bytes of limit[p]; a boundary costs `crossing`, nothing inside a
-// node. An iteration ends with its slowest pipeline (classic form).
+// node. Full recomputation doubles the time and leaves nothing in flight; the 1 is divided by the optimizer's shards.
+// An iteration ends with its slowest pipeline (classic form).
 class FakeCostModel : public sim::CostModel {
  public:
   FakeCostModel(const ir::Problem& problem, std::vector<double> seconds, std::vector<int64_t> limit, double crossing)
@@ -55,10 +56,13 @@ class FakeCostModel : public sim::CostModel {
 
   Seconds StageTime(const sim::StageShape& stage) const override {
     const int layers = stage.last_layer - stage.first_layer + 1;
-    return Seconds(layers * seconds_[stage.pool.index()] * stage.micro_batch / stage.tensor);
+    const int passes = stage.recompute == ir::Recompute::kFull ? 2 : 1;
+    return Seconds(passes * layers * seconds_[stage.pool.index()] * stage.micro_batch / stage.tensor);
   }
   Bytes StageMemory(const sim::StageShape& stage, int in_flight) const override {
-    return Bytes((stage.last_layer - stage.first_layer + 1) * (1 + in_flight * stage.micro_batch) / stage.tensor);
+    const int layers = stage.last_layer - stage.first_layer + 1;
+    const int stashed = stage.recompute == ir::Recompute::kFull ? 0 : in_flight * stage.micro_batch;
+    return Bytes((layers / stage.optimizer_shards + layers * stashed) / stage.tensor);
   }
   Bytes MemoryLimit(ir::PoolId pool) const override { return Bytes(limit_[pool.index()]); }
   Seconds BoundaryTime(ir::PoolId, ir::PoolId, int, int, int, bool same_node) const override {
@@ -70,6 +74,8 @@ class FakeCostModel : public sim::CostModel {
   }
 
   absl::StatusOr<ir::Report> Evaluate(const ir::Plan& plan) const override {
+    const bool is_sharded = plan.optimizer_sharding == ir::OptimizerSharding::kZero1;
+    const int shards = is_sharded ? static_cast<int>(plan.pipelines.size()) : 1;
     ir::Report report;
     std::vector<std::pair<ir::PoolId, int>> nodes;
     for (int p = 0; p < static_cast<int>(plan.pipelines.size()); ++p) {
@@ -82,7 +88,9 @@ class FakeCostModel : public sim::CostModel {
                                     .last_layer = pipeline.stages[s].last_layer,
                                     .pool = group.pool,
                                     .tensor = group.degree(),
-                                    .micro_batch = pipeline.micro_batch};
+                                    .micro_batch = pipeline.micro_batch,
+                                    .recompute = pipeline.stages[s].recompute,
+                                    .optimizer_shards = shards};
         double period = StageTime(shape).value();
         if (s + 1 < depth) {
           const ir::TensorGroup& next = pipeline.stages[s + 1].group;

@@ -7,8 +7,11 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
+#include <tuple>
 
 #include "compiler/ir/verify_plan.h"
+#include "planner/front.h"
 #include "simulator/sail_cost_model.h"
 #include "tests/unit/planner/fake_cost_model.h"
 
@@ -264,6 +267,88 @@ TEST(Infeasible, ProposesOnlyWhatKeepsEveryLimit) {
   EXPECT_DOUBLE_EQ(floor->relaxed, 1.0 / 12);
   EXPECT_DOUBLE_EQ(cap->best, 4);
   EXPECT_TRUE(std::isnan(cap->relaxed));
+}
+
+// Six layers need 6 + 6 bytes with their micro-batch in flight, 6 recomputed; a micro-batch takes 6 s or 12 s.
+TEST(FindPlan, RecomputesOnlyWhereMemoryAsksForIt) {
+  ir::Problem problem = FakeProblem(6, {{}}, 2);
+  problem.job.recomputes = {ir::Recompute::kNone, ir::Recompute::kFull};
+  problem.job.pipeline_depths = {1};
+  for (const auto& [limit, recompute, seconds] :
+       {std::tuple(12, ir::Recompute::kNone, 12.0), std::tuple(11, ir::Recompute::kFull, 24.0)}) {
+    const FakeCostModel costs(problem, {1}, {limit}, 0);
+    const Feasible found = Find(problem, costs);
+    EXPECT_EQ(found.plan.pipelines.at(0).stages.at(0).recompute, recompute);
+    EXPECT_DOUBLE_EQ(found.report.iteration.value(), seconds);
+  }
+  problem.job.recomputes = {ir::Recompute::kNone};
+  FindNone(problem, FakeCostModel(problem, {1}, {11}, 0));
+}
+
+// A replica needs 6 + 6 bytes, 6 / 3 + 6 of three that share the optimizer's state: only all three fit, in 6 s.
+TEST(FindPlan, SharesTheOptimizerStateWhereMemoryAsksForIt) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = 3}}, 3);
+  problem.job.optimizer_shardings = {ir::OptimizerSharding::kNone, ir::OptimizerSharding::kZero1};
+  problem.job.pipeline_depths = {1};
+  const FakeCostModel costs(problem, {1}, {8}, 0);
+  const Feasible found = Find(problem, costs);
+  EXPECT_EQ(found.plan.optimizer_sharding, ir::OptimizerSharding::kZero1);
+  EXPECT_EQ(found.plan.pipelines.size(), 3U);
+  EXPECT_DOUBLE_EQ(found.report.iteration.value(), 6);
+  problem.job.optimizer_shardings = {ir::OptimizerSharding::kNone};
+  FindNone(problem, FakeCostModel(problem, {1}, {8}, 0));
+}
+
+// Twelve seconds on the slow pool, where the fast one alone needs six.
+TEST(FindPlan, UsesAtLeastTheNodesWishedFor) {
+  ir::Problem problem = FakeProblem(6, {{}, {}}, 1);
+  problem.job.pipeline_depths = {1};
+  const FakeCostModel costs(problem, {1, 2}, {kPlenty, kPlenty}, 0);
+  EXPECT_DOUBLE_EQ(Find(problem, costs).report.iteration.value(), 6);
+  const absl::StatusOr<PlanOutcome> wished = FindPlan(problem, costs, {.least_nodes = {0, 1}});
+  ASSERT_TRUE(wished.ok() && std::holds_alternative<Feasible>(*wished));
+  EXPECT_DOUBLE_EQ(std::get<Feasible>(*wished).report.iteration.value(), 12);
+}
+
+// One sample runs on one of two GPUs: there is one other kind of plan.
+TEST(FindPlan, RunnersUpAreOfOtherKinds) {
+  ir::Problem problem = FakeProblem(6, {{.nodes = 2}, {.nodes = 2}}, 1);
+  problem.job.pipeline_depths = {1};
+  const FakeCostModel costs(problem, {1, 2}, {kPlenty, kPlenty}, 0);
+  const Feasible found = Find(problem, costs);
+  ASSERT_EQ(found.runners_up.size(), 1U);
+  EXPECT_EQ(found.runners_up[0].plan.pipelines.at(0).stages.at(0).group.pool, ir::PoolId(1));
+  EXPECT_THAT(found.runners_up[0].objective, testing::ElementsAre(1.0 / 12));
+}
+
+// Fast and dear (6 s at 4 USD/s); slow and cheap (12 s at 1 USD/s).
+TEST(FrontCandidates, HoldTheFastestAndTheCheapest) {
+  ir::Problem problem = FakeProblem(6, {{.price = 4 * kUsdPerSecond}, {.price = kUsdPerSecond}}, 1);
+  problem.job.pipeline_depths = {1};
+  const FakeCostModel costs(problem, {1, 2}, {kPlenty, kPlenty}, 0);
+  const absl::StatusOr<std::vector<ir::Plan>> plans = FindFrontCandidates(problem, costs, {});
+  ASSERT_TRUE(plans.ok());
+  std::set<int> pools;
+  for (const ir::Plan& plan : *plans) pools.insert(plan.pipelines.at(0).stages.at(0).group.pool.index());
+  EXPECT_THAT(pools, testing::ElementsAre(0, 1));
+}
+
+TEST(NonDominated, KeepsWhatNothingBeats) {
+  const auto point = [](double seconds, double usd, double goodput, int gpus, bool chosen = false) {
+    return ir::FrontPoint{.iteration = Seconds(seconds),
+                          .cost_per_iteration = Usd(usd),
+                          .goodput = goodput,
+                          .nodes = 1,
+                          .gpus = gpus,
+                          .chosen = chosen};
+  };
+  // Slower than 1 and as dear: beaten. Equal to 4, later. Dearer and slower, but less often interrupted: stays.
+  const std::vector<ir::FrontPoint> front =
+      NonDominated({point(4, 1, 0.2, 4), point(2, 3, 0.4, 1), point(3, 3, 0.3, 2), point(4, 1, 0.2, 5),
+                    point(5, 4, 0.5, 3), point(6, 6, 0.1, 6, /*chosen=*/true)});
+  std::vector<int> kept;
+  for (const ir::FrontPoint& p : front) kept.push_back(p.gpus);
+  EXPECT_THAT(kept, testing::ElementsAre(1, 4, 3, 6));
 }
 
 // Replicas within one node of one GPU are one replica: 24 s.

@@ -1,6 +1,8 @@
 #include "compiler/driver/report_page.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -12,12 +14,13 @@
 namespace sail::driver {
 namespace {
 
-std::string PageOf(const ir::Problem& problem, const ir::Plan& plan) {
+std::string PageOf(const ir::Problem& problem, const ir::Plan& plan, std::vector<ir::FrontPoint> front = {}) {
   sim::Recording recording;
   const absl::StatusOr<ir::Report> report = sim::Simulate(problem, plan, &recording);
   EXPECT_TRUE(report.ok()) << report.status();
-  const std::string page = ReportPage(problem, plan, "sha256:0", *report, recording);
-  EXPECT_EQ(page, ReportPage(problem, plan, "sha256:0", *report, recording));
+  const ir::PlanFile file{.problem = problem, .plan = plan, .plan_hash = "sha256:0", .front = std::move(front)};
+  const std::string page = ReportPage(file, *report, recording);
+  EXPECT_EQ(page, ReportPage(file, *report, recording));
   return page;
 }
 
@@ -41,6 +44,18 @@ TEST(ReportPage, HasFivePicturesEachWithATable) {
                               "Bytes between nodes", "Nodes by pool, egress by link"}) {
     EXPECT_EQ(Count(page, absl::StrCat("<caption>", caption, "</caption>")), 1) << caption;
   }
+}
+
+TEST(ReportPage, DrawsTheFrontOfThePlanFile) {
+  const std::vector<ir::FrontPoint> front = {
+      {.iteration = Seconds(1), .cost_per_iteration = Usd(2), .goodput = 1, .nodes = 2, .gpus = 8},
+      {.iteration = Seconds(2), .cost_per_iteration = Usd(1), .goodput = 0.5, .nodes = 1, .gpus = 4, .chosen = true}};
+  const std::string page = PageOf(test::TinyProblem(), test::TinyPlan(), front);
+  EXPECT_EQ(Count(page, "<svg "), 6);
+  EXPECT_EQ(Count(page, "id=\"front-title\""), 1);
+  EXPECT_EQ(Count(page, "2 s, 1 USD/iter, 4 GPUs; the plan chosen"), 1);
+  EXPECT_EQ(Count(page, "1 s, 2 USD/iter, 8 GPUs<"), 1);
+  EXPECT_EQ(Count(page, "<caption>Plans that no other beats in time and money at once</caption>"), 1);
 }
 
 TEST(ReportPage, FetchesNothingAndRunsNothing) {

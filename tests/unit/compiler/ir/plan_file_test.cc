@@ -69,6 +69,20 @@ TEST(PlanFile, ChangedPredictionIsFound) {
                  absl::StatusCode::kFailedPrecondition, "prediction_hash does not match");
 }
 
+TEST(PlanFile, CarriesTheFrontIfThereIsOne) {
+  const std::vector<FrontPoint> front = {
+      {.iteration = Seconds(1), .cost_per_iteration = Usd(2), .goodput = 0.75, .nodes = 2, .gpus = 8},
+      {.iteration = Seconds(2), .cost_per_iteration = Usd(0), .goodput = 0.5, .nodes = 1, .gpus = 4, .chosen = true}};
+  const std::string text = PrintPlanFile(SmallProblem(), SmallPlan(), SmallReport(), front);
+  const absl::StatusOr<PlanFile> file = ParsePlanFile(text, "a.sailplan");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->front, front);
+  EXPECT_EQ(file->plan_hash, PlanHash(SmallProblem(), SmallPlan()));
+  EXPECT_TRUE(ParsePlanFile(SmallFile(), "a.sailplan")->front.empty());
+  ExpectRejected(absl::StrReplaceAll(text, {{"\"goodput_iters_per_s\": 0.75", "\"goodput_iters_per_s\": 0.7"}}),
+                 absl::StatusCode::kFailedPrecondition, "prediction_hash does not match");
+}
+
 TEST(PlanFile, RejectsWhatIsNoPlan) {
   ExpectRejected("", absl::StatusCode::kInvalidArgument, "not valid JSON");
   ExpectRejected("[]", absl::StatusCode::kInvalidArgument, "expected an object");

@@ -96,6 +96,12 @@ INSTANTIATE_TEST_SUITE_P(
                      StageAt(plan, 0, 1).group.gpus = {3, 2};
                    },
                    "ascending order"},
+        Corruption{"recompute_no_candidate",
+                   [](auto&, auto& plan, auto&) { StageAt(plan, 0, 1).recompute = Recompute::kFull; },
+                   "pipeline 0 stage 1 has recompute = full, not a candidate of the job"},
+        Corruption{"sharding_no_candidate",
+                   [](auto&, auto& plan, auto&) { plan.optimizer_sharding = OptimizerSharding::kZero1; },
+                   "optimizer_sharding = zero1, not a candidate of the job"},
         Corruption{"mixed_backends",
                    [](auto& problem, auto&, auto&) { problem.cluster.gpus[1].backend = Backend::kCuda; },
                    "mixes cuda and cpu"},

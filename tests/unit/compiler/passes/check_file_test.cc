@@ -130,6 +130,54 @@ TEST(CheckFile, LowersTheJob) {
           ir::Constraint{.name = "speed", .metric = ir::Metric::kThroughput, .at_most = false, .limit = 0.1}));
 }
 
+std::string WithObjective(const std::string& objective) {
+  const std::string text = kSmoke;
+  const size_t begin = text.find("  maximize throughput");
+  return absl::StrCat(text.substr(0, begin), "  ", objective, "\n}\n");
+}
+
+// The job has 500 steps: a limit on its 500 iterations is one on the whole job, on other numbers one on an iteration.
+TEST(CheckFile, LowersMetricsOfTheWholeJob) {
+  const ir::Job job = ProblemOf(WithObjective("minimize total_cost then minimize job_time(7 iters) subject to { "
+                                              "a: total_cost(500 iters) <= 100 USD, b: job_time <= 2 h, "
+                                              "c: total_cost(50 iters) <= 20 USD, d: job_time(3_600 iters) <= 1 h }"))
+                          .job;
+  EXPECT_THAT(job.objective, ElementsAre(ir::ObjectiveTerm{.metric = ir::Metric::kTotalCost, .maximize = false},
+                                         ir::ObjectiveTerm{.metric = ir::Metric::kJobTime, .maximize = false}));
+  EXPECT_THAT(job.constraints,
+              ElementsAre(ir::Constraint{.name = "a", .metric = ir::Metric::kTotalCost, .limit = 100},
+                          ir::Constraint{.name = "b", .metric = ir::Metric::kJobTime, .limit = 7200},
+                          ir::Constraint{.name = "c", .metric = ir::Metric::kCostPerIter, .limit = 0.4},
+                          ir::Constraint{.name = "d", .metric = ir::Metric::kIterTime, .limit = 1}));
+}
+
+TEST(CheckFile, LowersMetricsOfMoneyAndPreemptions) {
+  const ir::Job job = ProblemOf(WithObjective("maximize tokens_per_usd then maximize goodput subject to { "
+                                              "value: tokens_per_usd >= 5_000 tokens/USD, alive: goodput >= 0.1 "
+                                              "iters/s, out: egress_cost_per_iter <= 0.25 USD/iter }"))
+                          .job;
+  EXPECT_THAT(job.objective, ElementsAre(ir::ObjectiveTerm{.metric = ir::Metric::kTokensPerUsd},
+                                         ir::ObjectiveTerm{.metric = ir::Metric::kGoodput}));
+  EXPECT_THAT(
+      job.constraints,
+      ElementsAre(
+          ir::Constraint{.name = "alive", .metric = ir::Metric::kGoodput, .at_most = false, .limit = 0.1},
+          ir::Constraint{.name = "out", .metric = ir::Metric::kEgressCost, .limit = 0.25},
+          ir::Constraint{.name = "value", .metric = ir::Metric::kTokensPerUsd, .at_most = false, .limit = 5000}));
+}
+
+TEST(CheckFile, LowersCandidatesOfRecomputationAndSharding) {
+  const ir::Job plain = ProblemOf(kSmoke).job;
+  EXPECT_THAT(plain.recomputes, ElementsAre(ir::Recompute::kNone));
+  EXPECT_THAT(plain.optimizer_shardings, ElementsAre(ir::OptimizerSharding::kNone));
+  const ir::Job job = ProblemOf(absl::StrReplaceAll(kSmoke, {{"data = any }",
+                                                              "data = any, recompute = [full, none, full], "
+                                                              "optimizer_sharding = zero1 }"}}))
+                          .job;
+  EXPECT_THAT(job.recomputes, ElementsAre(ir::Recompute::kNone, ir::Recompute::kFull));
+  EXPECT_THAT(job.optimizer_shardings, ElementsAre(ir::OptimizerSharding::kZero1));
+}
+
 TEST(CheckFile, ReportsWhereThingsWereSaid) {
   const auto checked = CheckSource(kSmoke);
   ASSERT_TRUE(checked.spec.ok());

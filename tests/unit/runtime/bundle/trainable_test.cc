@@ -54,10 +54,11 @@ TEST(CheckTrainable, WhatCanOnlyBeSimulatedIsNamed) {
   ir::Plan plan = test::TinyPlan();
   plan.pipelines[0].stages[1].recompute = ir::Recompute::kFull;
   EXPECT_THAT(std::string(CheckTrainable(problem, plan).message()),
-              HasSubstr("recompute = full of pipeline 0 stage 1"));
+              AllOf(HasSubstr("recompute = full of pipeline 0 stage 1"), HasSubstr("write `recompute = none`")));
   plan = test::TinyPlan();
   plan.optimizer_sharding = ir::OptimizerSharding::kZero1;
-  EXPECT_THAT(std::string(CheckTrainable(problem, plan).message()), HasSubstr("optimizer_sharding = zero1"));
+  EXPECT_THAT(std::string(CheckTrainable(problem, plan).message()),
+              AllOf(HasSubstr("optimizer_sharding = zero1;"), HasSubstr("write `optimizer_sharding = none`")));
   problem.job.trainer.overlap_gradients = true;
   EXPECT_THAT(std::string(CheckTrainable(problem, test::TinyPlan()).message()), HasSubstr("another trainer"));
 }
