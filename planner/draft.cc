@@ -76,13 +76,17 @@ bool Recut(const StageTable& table, Team& team) {
 }
 
 DraftJudge::DraftJudge(const StageTable& table, const sim::CostModel& costs, const SearchScope& scope, int64_t drafts)
-    : table_(table), scope_(scope), estimator_(costs.MakeEstimator()), left_(drafts) {}
+    : table_(table), scope_(scope), estimator_(costs.MakeEstimator()), left_(drafts) {
+  for (const Slot& slot : table.slots()) {
+    degrees_ = std::max(degrees_, static_cast<int>(std::bit_width(static_cast<unsigned>(slot.tensor))));
+  }
+}
 
 std::optional<Score> DraftJudge::Judge(const Draft& draft) {
   if (is_exhausted() || draft.teams.empty()) return std::nullopt;
   if (!seen_.insert(HashOf(draft)).second) return std::nullopt;
-  const std::vector<int> free = FreeGpus(draft);
-  if (std::any_of(free.begin(), free.end(), [](int gpus) { return gpus < 0; })) return std::nullopt;
+  const Room room = RoomLeft(draft);
+  if (std::any_of(room.begin(), room.end(), [](int64_t groups) { return groups < 0; })) return std::nullopt;
   const std::optional<Shares> shares = ShareOf(draft);
   if (!shares) return std::nullopt;
   --left_;
@@ -98,12 +102,11 @@ std::optional<Score> DraftJudge::Judge(const Draft& draft) {
     int first = 0;
     for (size_t s = 0; s < team.slots.size(); ++s) {
       const Slot& slot = table_.slots()[team.slots[s]];
-      added.stages.push_back(
-          {.first_layer = first,
-           .last_layer = first + team.counts[s] - 1,
-           .pool = slot.pool,
-           .tensor = slot.tensor,
-           .recompute = slot.recompute});
+      added.stages.push_back({.first_layer = first,
+                              .last_layer = first + team.counts[s] - 1,
+                              .pool = slot.pool,
+                              .tensor = slot.tensor,
+                              .recompute = slot.recompute});
       first += team.counts[s];
     }
     LayOut(team, draft.layout, added);
@@ -148,7 +151,8 @@ double DraftJudge::Violation(const sim::Estimate& estimate) const {
   double violation = scope_.memory == MemoryRule::kEnforced ? estimate.memory_excess : 0;
   for (size_t p = 0; p < scope_.least_nodes.size(); ++p) {
     int nodes = 0;
-    for (const sim::PoolNodes& used : estimate.pools) nodes += used.pool.index() == static_cast<int>(p) ? used.nodes : 0;
+    for (const sim::PoolNodes& used : estimate.pools)
+      nodes += used.pool.index() == static_cast<int>(p) ? used.nodes : 0;
     violation += ShareMissing(scope_.least_nodes[p], nodes);
   }
   for (const ir::Constraint& constraint : scope_.constraints) {
@@ -161,16 +165,15 @@ double DraftJudge::Spread(const Draft& draft) const {
   const ir::Keep& keep = scope_.keep;
   if (keep.pipeline == ir::Reach::kAny && keep.data == ir::Reach::kAny) return 0;
   const ir::Cluster& cluster = table_.problem().cluster;
-  // What leaves a node is for the judge of plans to refuse.
-  const ir::Reach pipeline = std::max(keep.pipeline, ir::Reach::kZone), data = std::max(keep.data, ir::Reach::kZone);
-  const auto span = [&](int a, int b) {
-    return SpanOf(cluster, table_.slots()[a].pool, table_.slots()[b].pool);
-  };
+  // Replicas on several nodes are for the judge of plans to refuse.
+  const ir::Reach data = std::max(keep.data, ir::Reach::kZone);
+  const auto span = [&](int a, int b) { return SpanOf(cluster, table_.slots()[a].pool, table_.slots()[b].pool); };
   int excesses = 0;
   const Team& first = draft.teams.front();
   for (const Team& team : draft.teams) {
-    for (size_t s = 1; s < team.slots.size(); ++s) {
-      if (span(team.slots[s - 1], team.slots[s]) > pipeline) excesses += team.pipelines;
+    for (size_t s = EndOfNode(table_, team.slots, draft.layout, 0); s < team.slots.size();
+         s = EndOfNode(table_, team.slots, draft.layout, s)) {
+      if (span(team.slots[s - 1], team.slots[s]) > keep.pipeline) excesses += team.pipelines;
     }
     int end = 0, other_end = 0;
     for (size_t s = 0, other = 0; s < team.slots.size() && other < first.slots.size();) {
@@ -189,28 +192,34 @@ double DraftJudge::Spread(const Draft& draft) const {
   return excesses;
 }
 
-std::vector<int> DraftJudge::FreeGpus(const Draft& draft) const {
-  const ir::Cluster& cluster = table_.problem().cluster;
-  std::vector<int> free;
-  for (size_t p = 0; p < scope_.quotas.size(); ++p) {
-    free.push_back(scope_.quotas[p] * cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node);
+// A group of degree e takes the room of e / d groups of each degree d <= e.
+void DraftJudge::AddGroups(const Team& team, int64_t times, Room& room) const {
+  for (const int id : team.slots) {
+    const Slot& slot = table_.slots()[id];
+    int64_t* of_pool = &room[static_cast<size_t>(slot.pool.index()) * degrees_];
+    for (int level = 0; slot.tensor >> level > 0; ++level) of_pool[level] += times * (slot.tensor >> level);
   }
-  for (const Team& team : draft.teams) {
-    for (const int slot : team.slots) {
-      free[table_.slots()[slot].pool.index()] -= table_.slots()[slot].tensor * team.pipelines;
-    }
-  }
-  return free;
 }
 
-int DraftJudge::MostThatFit(const Team& team, const std::vector<int>& free) const {
-  std::vector<int> used(free.size(), 0);
-  for (const int slot : team.slots) used[table_.slots()[slot].pool.index()] += table_.slots()[slot].tensor;
-  int most = 1 << 30;
-  for (size_t p = 0; p < free.size(); ++p) {
-    if (used[p] > 0) most = std::min(most, std::max(0, free[p]) / used[p]);
+DraftJudge::Room DraftJudge::RoomLeft(const Draft& draft) const {
+  const ir::Cluster& cluster = table_.problem().cluster;
+  Room room;
+  for (size_t p = 0; p < scope_.quotas.size(); ++p) {
+    const int gpus = cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
+    for (int level = 0; level < degrees_; ++level) room.push_back(int64_t{scope_.quotas[p]} * (gpus >> level));
   }
-  return most;
+  for (const Team& team : draft.teams) AddGroups(team, -team.pipelines, room);
+  return room;
+}
+
+int DraftJudge::MostThatFit(const Team& team, const Room& room) const {
+  Room used(room.size(), 0);
+  AddGroups(team, 1, used);
+  int64_t most = 1 << 30;
+  for (size_t i = 0; i < room.size(); ++i) {
+    if (used[i] > 0) most = std::min(most, std::max<int64_t>(0, room[i]) / used[i]);
+  }
+  return static_cast<int>(most);
 }
 
 std::optional<ir::Plan> DraftJudge::ToPlan(const Draft& draft) const {

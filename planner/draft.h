@@ -48,8 +48,8 @@ class DraftJudge {
   // `drafts` is the budget.
   DraftJudge(const StageTable& table, const sim::CostModel& costs, const SearchScope& scope, int64_t drafts);
 
-  // nullopt if the draft exceeds the quotas, cannot share the batch, was judged before, or the budget is used up.
-  // Nodes are counted as if each stage of a team had nodes of its own; Place may do with fewer.
+  // nullopt if the draft's groups do not fit into the quotas, if it cannot share the batch, was judged before, or the
+  // budget is used up. Nodes are counted as if each stage of a team had nodes of its own; Place may do with fewer.
   std::optional<Score> Judge(const Draft& draft);
 
   bool is_exhausted() const { return left_ <= 0; }
@@ -57,10 +57,13 @@ class DraftJudge {
   const StageTable& table() const { return table_; }
   const SearchScope& scope() const { return scope_; }
 
-  // GPUs by pool that the draft leaves.
-  std::vector<int> FreeGpus(const Draft& draft) const;
-  // How often the team's pipeline fits into `free`.
-  int MostThatFit(const Team& team, const std::vector<int>& free) const;
+  // Groups that still fit beside the draft, [pool][log2 of their degree], if all of them were of that degree: an empty
+  // node of 6 GPUs has room for 6, 3 or 1. Degrees are powers of two, so groups can be placed, the largest first
+  // (place.h), exactly if none of these is negative.
+  using Room = std::vector<int64_t>;
+  Room RoomLeft(const Draft& draft) const;
+  // How often the team's pipeline fits into `room`.
+  int MostThatFit(const Team& team, const Room& room) const;
 
   // The plan without nodes; samples are shared.
   std::optional<ir::Plan> ToPlan(const Draft& draft) const;
@@ -70,10 +73,12 @@ class DraftJudge {
   void LayOut(const Team& team, Layout layout, sim::PipelineClass& pipelines) const;
   double Violation(const sim::Estimate& estimate) const;
   double Spread(const Draft& draft) const;
+  void AddGroups(const Team& team, int64_t times, Room& room) const;
 
   const StageTable& table_;
   const SearchScope& scope_;
   const std::unique_ptr<sim::OutlineEstimator> estimator_;
+  int degrees_ = 1;  // powers of two up to the largest of any slot
   int64_t left_;
   int64_t candidates_ = 0;
   std::unordered_set<uint64_t> seen_;  // hashes of drafts; only ever asked, never iterated

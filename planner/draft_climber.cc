@@ -49,11 +49,11 @@ bool DraftClimber::Take(const Draft& draft) {
 
 bool DraftClimber::MoveCounts() {
   const Draft base = current_.draft;
-  const std::vector<int> free = judge_.FreeGpus(base);
+  const DraftJudge::Room room = judge_.RoomLeft(base);
   for (size_t t = 0; t < base.teams.size(); ++t) {
     const int pipelines = base.teams[t].pipelines;
     Draft draft = base;
-    const int fit = judge_.MostThatFit(base.teams[t], free);
+    const int fit = judge_.MostThatFit(base.teams[t], room);
     for (int more = fit; more > 0; more /= 2) {
       draft.teams[t].pipelines = pipelines + more;
       if (Take(draft)) return true;
@@ -67,13 +67,13 @@ bool DraftClimber::MoveCounts() {
       draft.teams[t].pipelines = pipelines - fewer;
       if (Take(draft)) return true;
       // Their GPUs for another team.
-      const std::vector<int> freed = judge_.FreeGpus(draft);
+      const DraftJudge::Room freed = judge_.RoomLeft(draft);
       for (size_t other = 0; other < base.teams.size(); ++other) {
         if (other == t) continue;
-        const int room = judge_.MostThatFit(base.teams[other], freed);
-        if (room == 0) continue;
+        const int more = judge_.MostThatFit(base.teams[other], freed);
+        if (more == 0) continue;
         Draft exchanged = draft;
-        exchanged.teams[other].pipelines += room;
+        exchanged.teams[other].pipelines += more;
         if (Take(exchanged)) return true;
       }
     }
@@ -90,8 +90,9 @@ std::vector<std::vector<size_t>> DraftClimber::Subjects() const {
   };
   std::vector<std::vector<size_t>> sets;
   for (size_t t = 0; t < teams.size(); ++t) {
-    const auto it = std::find_if(sets.begin(), sets.end(),
-                                 [&](const std::vector<size_t>& set) { return is_alike(teams[set.front()], teams[t]); });
+    const auto it = std::find_if(sets.begin(), sets.end(), [&](const std::vector<size_t>& set) {
+      return is_alike(teams[set.front()], teams[t]);
+    });
     if (it == sets.end()) {
       sets.push_back({t});
     } else {
@@ -154,7 +155,7 @@ bool DraftClimber::TakeReshaped(size_t t, Team reshaped) {
   draft.teams[t] = std::move(reshaped);
   Draft without = current_.draft;
   without.teams[t].pipelines = 0;
-  const int fit = judge_.MostThatFit(draft.teams[t], judge_.FreeGpus(without));
+  const int fit = judge_.MostThatFit(draft.teams[t], judge_.RoomLeft(without));
   if (fit == 0) return false;
   const int as_large = old.pipelines * GpusOf(table_, old) / GpusOf(table_, draft.teams[t]);
   for (const int pipelines : {old.pipelines, as_large, fit}) {
@@ -242,9 +243,8 @@ const std::vector<int>& DraftClimber::PromisingShapes() {
     std::vector<int> order(shapes_.size());
     std::iota(order.begin(), order.end(), 0);
     const size_t kept = std::min(kPromisingShapes / 3, order.size());
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), [&](int a, int b) {
-      return (*score)[a] != (*score)[b] ? (*score)[a] > (*score)[b] : a < b;
-    });
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+                      [&](int a, int b) { return (*score)[a] != (*score)[b] ? (*score)[a] > (*score)[b] : a < b; });
     for (size_t i = 0; i < kept; ++i) {
       if (!is_taken[order[i]]) promising_.push_back(order[i]);
       is_taken[order[i]] = true;
@@ -267,7 +267,7 @@ bool DraftClimber::MoveTeams() {
           draft.teams[t].pipelines -= replaced;
           if (draft.teams[t].pipelines == 0) draft.teams.erase(draft.teams.begin() + static_cast<std::ptrdiff_t>(t));
         }
-        const int fit = judge_.MostThatFit(added, judge_.FreeGpus(draft));
+        const int fit = judge_.MostThatFit(added, judge_.RoomLeft(draft));
         if (fit == 0) continue;
         draft.teams.push_back(added);
         for (const int count : {fit, 1}) {

@@ -2,9 +2,8 @@
 //   counts      some pipelines of a team more or fewer; a team dropped; pipelines of one team given up for another's
 //   boundaries  a layer from one stage to another of the same team, the stages between shift
 //   micro       another micro-batch size, with the old cut and a new one
-//   stages      a stage inserted, removed, or on another slot; all stages of a pool at another tensor degree; half or
-//               twice as many stages in a run of equal ones: cut anew, with as many pipelines as before, as take as
-//               many GPUs as before, and as fit
+//   stages      a stage inserted, removed, or on another slot; a run of equal stages on another slot, or half or twice
+//               as long: cut anew, with as many pipelines as before, as take as many GPUs as before, and as fit
 //   teams       another shape beside or in place of pipelines of a team
 //   shares      a team treated as if it were a little faster or slower; the other layout
 // Boundaries and micro-batches of teams that differ in their pools only change together, then one by one: gradients of

@@ -35,8 +35,8 @@ class FrontScan {
   absl::Status ScanFor(ir::Metric metric, double cheapest) {
     const Objective objective = {{.metric = metric}, kCheap};
     SAIL_ASSIGN_OR_RETURN(const std::optional<double> dearest, Find(objective, std::nullopt));
-    if (!dearest || cheapest <= 0) return absl::OkStatus();
-    for (int step = 0; step<kFrontSteps&& * dearest> cheapest; ++step) {
+    if (!dearest || cheapest <= 0 || *dearest <= cheapest) return absl::OkStatus();
+    for (int step = 0; step < kFrontSteps; ++step) {
       const double limit = cheapest * std::pow(*dearest / cheapest, static_cast<double>(step) / kFrontSteps);
       SAIL_RETURN_IF_ERROR(Find(objective, limit).status());
     }

@@ -53,9 +53,7 @@ ir::Reach SpanOf(const ir::Cluster& cluster, ir::PoolId a, ir::PoolId b) {
   return same_region ? ir::Reach::kRegion : ir::Reach::kAny;
 }
 
-double ShareMissing(int wanted, int nodes) {
-  return nodes < wanted ? static_cast<double>(wanted - nodes) / wanted : 0;
-}
+double ShareMissing(int wanted, int nodes) { return nodes < wanted ? static_cast<double>(wanted - nodes) / wanted : 0; }
 
 double ExcessOver(const ir::Constraint& constraint, double value) {
   const double excess = constraint.at_most ? value - constraint.limit : constraint.limit - value;

@@ -39,7 +39,7 @@ struct PipelineShape {
   std::vector<int> slots;   // by stage
   std::vector<int> counts;  // layers, by stage
   PipelineRate rate;
-  std::vector<int> gpus;      // by pool
+  std::vector<int> gpus;  // by pool
   // What gradient synchronisation grows with.
   double layers_per_gpu = 0;  // of the fullest stage
   int largest_stage = 0;      // layers
@@ -59,9 +59,9 @@ std::optional<std::vector<int>> CutChain(const StageTable& table, int micro, con
 
 // Shapes for all micro-batches and all chains with at most so many segments that the number of chains stays bounded:
 // all chains on small problems, two segments on large ones. Boundaries are priced as between nodes, on small problems
-// also with consecutive stages packed on nodes. Of shapes with equal micro-batch, GPUs and least tensor degree only those remain that no
-// other beats in bottleneck, latency, layers per GPU and memory's limit at once (a plan that uses the beaten one can
-// use the other). Deterministic; O(chains · micro-batches · P · log² L).
+// also with consecutive stages packed on nodes. Of shapes with equal micro-batch, GPUs and least tensor degree only
+// those remain that no other beats in bottleneck, latency, layers per GPU and memory's limit at once (a plan that uses
+// the beaten one can use the other). Deterministic; O(chains · micro-batches · P · log² L).
 std::vector<PipelineShape> GenerateShapes(const StageTable& table, const std::vector<int>& quotas);
 
 }  // namespace sail::planner

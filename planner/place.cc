@@ -1,7 +1,9 @@
 #include "planner/place.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
 
 namespace sail::planner {
 namespace {
@@ -79,6 +81,26 @@ std::vector<ir::TensorGroup*> GroupsBy(ir::Plan& plan, bool largest_first) {
   return sorted;
 }
 
+// Each pool has nodes for each first layer.
+bool PlaceApart(const ir::Problem& problem, const std::vector<int>& quotas, ir::Plan& plan) {
+  std::map<std::pair<ir::PoolId, int>, std::pair<int, int>> open;  // (pool, first layer): node, free GPUs
+  std::vector<int> next(quotas.size(), 0);
+  for (ir::Pipeline& pipeline : plan.pipelines) {
+    for (ir::Stage& stage : pipeline.stages) {
+      ir::TensorGroup& group = stage.group;
+      auto& [node, free] = open[{group.pool, stage.first_layer}];
+      if (free < group.degree()) {
+        node = next[group.pool.index()]++;
+        free = problem.cluster.machine(group.pool).gpus_per_node;
+        if (node >= quotas[group.pool.index()] || free < group.degree()) return false;
+      }
+      group.node = node;
+      free -= group.degree();
+    }
+  }
+  return true;
+}
+
 bool PlaceGroups(NodeSet& nodes, const std::vector<ir::TensorGroup*>& groups) {
   return std::all_of(groups.begin(), groups.end(), [&](ir::TensorGroup* group) { return nodes.Put(*group); });
 }
@@ -86,6 +108,7 @@ bool PlaceGroups(NodeSet& nodes, const std::vector<ir::TensorGroup*>& groups) {
 }  // namespace
 
 bool Place(const ir::Problem& problem, const std::vector<int>& quotas, Layout layout, ir::Plan& plan) {
+  if (layout == Layout::kApart) return PlaceApart(problem, quotas, plan);
   NodeSet nodes(problem, quotas);
   const bool is_placed = layout == Layout::kByPipeline ? PlaceByPipeline(nodes, plan)
                                                        : PlaceGroups(nodes, GroupsBy(plan, /*largest_first=*/false));

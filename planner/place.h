@@ -8,11 +8,13 @@
 
 namespace sail::planner {
 
-// Two good layouts pull in opposite directions; the search judges both.
+// Good layouts pull in opposite directions; the search judges several.
 enum class Layout {
   kByPipeline,  // consecutive stages share a node: boundaries are cheap
   kByStage,     // equal stages of different pipelines share a node: few bytes of gradients leave it
+  kApart,       // only those: unlike stages have cards of their own
 };
+inline constexpr Layout kLayouts[] = {Layout::kByPipeline, Layout::kByStage, Layout::kApart};
 
 // Gives every tensor group a node (first fit over nodes in use, then a new one); groups keep their degree, GPUs stay
 // unassigned. Where first fit leaves gaps that a later group does not fit into, larger groups go first. False if the

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "planner/share.h"
 #include "planner/place.h"
+#include "planner/share.h"
 
 namespace sail::planner {
 namespace {
@@ -123,7 +123,7 @@ bool Refiner::Take(ir::Plan plan) {
 bool Refiner::TakeShared(ir::Plan plan) { return Share(table_, plan) && Take(std::move(plan)); }
 
 bool Refiner::TakePlacedAnew(const ir::Plan& plan) {
-  for (const Layout layout : {Layout::kByPipeline, Layout::kByStage}) {
+  for (const Layout layout : kLayouts) {
     ir::Plan placed = plan;
     if (Place(table_.problem(), judge_.scope().quotas, layout, placed) && TakeShared(std::move(placed))) return true;
   }

@@ -56,7 +56,7 @@ class Refiner {
 
   // Judges the plan and makes it the current one if it is better.
   bool Take(ir::Plan plan);
-  // The same after placing it anew in both layouts and sharing the batch.
+  // The same after placing it anew in every layout and sharing the batch.
   bool TakePlacedAnew(const ir::Plan& plan);
   bool TakeShared(ir::Plan plan);
   bool TakeRecut(const ir::Plan& base, const std::vector<int>& subject);

@@ -18,10 +18,18 @@
 namespace sail::planner {
 namespace {
 
-constexpr int kSmallGpus = 16;         // up to here seeds are refined as plans, in both layouts
-constexpr size_t kRefinedSeeds = 80;   // of small problems
-constexpr size_t kClimbs = 16;         // from the best seeds, unlike ones first
-constexpr size_t kFinalists = 4;       // of large problems
+constexpr int kSmallGpus = 16;        // up to here seeds are refined as plans, in every layout
+constexpr size_t kRefinedSeeds = 80;  // of small problems
+constexpr size_t kClimbs = 16;        // from the best seeds, unlike ones first
+constexpr size_t kFinalists = 4;      // of large problems
+
+int64_t GpusOf(const ir::Cluster& cluster, const std::vector<int>& quotas) {
+  int64_t gpus = 0;
+  for (size_t p = 0; p < quotas.size(); ++p) {
+    gpus += int64_t{std::max(quotas[p], 0)} * cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
+  }
+  return gpus;
+}
 
 // Drafts worth a climb: the best of each set of slots in use, best first, then the next best of each, …
 std::vector<ScoredDraft> Diverse(std::vector<ScoredDraft> drafts, size_t most) {
@@ -48,11 +56,8 @@ class TableSearch {
         table_(table),
         shapes_(GenerateShapes(table_, scope.quotas)),
         drafts_(table_, costs, scope, work),
-        judge_(problem_, costs, scope, work) {
-    for (size_t p = 0; p < scope.quotas.size(); ++p) {
-      gpus_ += std::max(scope.quotas[p], 0) * problem_.cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
-    }
-  }
+        judge_(problem_, costs, scope, work),
+        gpus_(GpusOf(problem_.cluster, scope.quotas)) {}
 
   absl::StatusOr<SearchResult> Run() {
     std::vector<ScoredDraft> seeds;
@@ -90,7 +95,7 @@ class TableSearch {
     std::vector<Judged> judged;
     for (const ScoredDraft& finalist : finalists) {
       if (gpus_ > kSmallGpus && judged.size() >= most) break;
-      for (const Layout layout : {Layout::kByPipeline, Layout::kByStage}) {
+      for (const Layout layout : kLayouts) {
         if (gpus_ > kSmallGpus && layout != finalist.draft.layout) continue;
         Draft draft = finalist.draft;
         draft.layout = layout;
@@ -110,7 +115,7 @@ class TableSearch {
   const std::vector<PipelineShape> shapes_;
   DraftJudge drafts_;
   Judge judge_;
-  int gpus_ = 0;  // of all quotas
+  const int64_t gpus_;  // of all quotas
 };
 
 // The tables to search with. Under ZeRO-1 memory depends on the number of pipelines: of the numbers of shards tried,
@@ -118,11 +123,8 @@ class TableSearch {
 // most n shards without going beyond its memory; the judge knows its true memory.
 std::vector<StageTable> MakeTables(const ir::Problem& problem, const sim::CostModel& costs, const SearchScope& scope) {
   std::vector<StageTable> tables;
-  int64_t gpus = 0;
-  for (size_t p = 0; p < scope.quotas.size(); ++p) {
-    gpus += std::max(scope.quotas[p], 0) * problem.cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
-  }
-  const int64_t most = std::min(gpus, problem.job.global_batch / problem.job.micro_batches.front());
+  const int64_t most =
+      std::min(GpusOf(problem.cluster, scope.quotas), problem.job.global_batch / problem.job.micro_batches.front());
   for (const ir::OptimizerSharding sharding : problem.job.optimizer_shardings) {
     tables.emplace_back(problem, costs, scope.quotas, scope.memory, OptimizerState{.sharding = sharding});
     if (sharding == ir::OptimizerSharding::kNone) continue;
@@ -133,6 +135,10 @@ std::vector<StageTable> MakeTables(const ir::Problem& problem, const sim::CostMo
     }
   }
   return tables;
+}
+
+bool IsGoalReached(const SearchScope& scope, const SearchResult& best) {
+  return scope.goal == Goal::kFeasible && best.best && best.best->violation == 0;
 }
 
 void Merge(SearchResult result, SearchResult& best) {
@@ -150,6 +156,7 @@ absl::StatusOr<SearchResult> SearchBackend(const ir::Problem& problem, const sim
     SAIL_ASSIGN_OR_RETURN(SearchResult result,
                           TableSearch(table, costs, scope, work / static_cast<int64_t>(tables.size())).Run());
     Merge(std::move(result), best);
+    if (IsGoalReached(scope, best)) break;
   }
   return best;
 }
@@ -191,6 +198,7 @@ absl::StatusOr<SearchResult> Search(const ir::Problem& problem, const sim::CostM
       absl::StatusOr<SearchResult> result = SearchBackend(problem, costs, part, work);
       if (!result.ok()) return result.status();
       Merge(*std::move(result), best);
+      if (IsGoalReached(scope, best)) return best;
     }
   }
   return best;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMaxNodeCombinations = 40;  // up to here all of them
 constexpr size_t kMaxPoolSets = 15;
-constexpr size_t kSimpleSeeds = 40;  // kept by each of two rankings, of few shapes in each class of weight
+constexpr size_t kSimpleSeeds = 40;  // kept by each of two rankings, shared by classes of weight
 constexpr size_t kLeastSimpleSeeds = 10;
 constexpr size_t kFewShapes = 120;  // up to here all pairs
 
@@ -157,8 +157,9 @@ class SeedMaker {
       by_price[weight].push_back({seconds * price, mix});
       by_time[weight].push_back({seconds, std::move(mix)});
     };
-    const auto weight_of = [](const PipelineShape& shape) {
-      return Weight(std::ilogb(shape.largest_stage), shape.least_degree);
+    const bool is_few = shapes_.size() <= kFewShapes;  // then no class needs seeds of its own
+    const auto weight_of = [&](const PipelineShape& shape) {
+      return is_few ? Weight() : Weight(std::ilogb(shape.largest_stage), shape.least_degree);
     };
     const auto price_of = [&](int i) { return SumOf(ir::Metric::kCostRate, shapes_[i].gpus); };
     for (int i = 0; i < static_cast<int>(shapes_.size()); ++i) {
@@ -169,7 +170,7 @@ class SeedMaker {
         rank(weight_of(shapes_[i]), rate.latency + (micro_batches - 1) * rate.bottleneck, count * price_of(i),
              {{i, count}});
       }
-      if (shapes_.size() > kFewShapes) continue;
+      if (!is_few) continue;
       for (int j = i + 1; j < static_cast<int>(shapes_.size()); ++j) {
         if (!IsWithinQuotas(i, 1, j, 1)) continue;
         const std::vector<PipelineRate> rates = {rate, shapes_[j].rate};
@@ -185,7 +186,7 @@ class SeedMaker {
     }
     for (auto* rankings : {&by_time, &by_price}) {
       const size_t share = kSimpleSeeds / std::max<size_t>(rankings->size(), 1);
-      const size_t most = shapes_.size() <= kFewShapes ? kSimpleSeeds : std::max(share, kLeastSimpleSeeds);
+      const size_t most = std::max(share, kLeastSimpleSeeds);
       for (auto& [weight, ranking] : *rankings) {
         const size_t kept = std::min(most, ranking.size());
         std::partial_sort(ranking.begin(), ranking.begin() + static_cast<std::ptrdiff_t>(kept), ranking.end());
@@ -206,7 +207,8 @@ class SeedMaker {
             const auto& [pool, degree, recompute] = table_.slots()[slot];
             if (degree != tensor || recompute != job.recomputes.front()) continue;
             const int groups = scope_.quotas[pool.index()] * (cluster_.machine(pool).gpus_per_node / tensor);
-            Team team{.micro = micro, .slots = std::vector<int>(depth, slot), .counts = {}, .pipelines = groups / depth};
+            Team team{
+                .micro = micro, .slots = std::vector<int>(depth, slot), .counts = {}, .pipelines = groups / depth};
             if (team.pipelines > 0 && Recut(table_, team)) draft.teams.push_back(std::move(team));
           }
           if (draft.teams.size() > 1) seeds_.push_back(std::move(draft));
@@ -215,23 +217,30 @@ class SeedMaker {
     }
   }
 
-  // 1, 2, 3, 4, then in steps of a half, and as many as fit.
+  // 1, 2, 3, 4, then in steps of a half, and as many as fit and have a micro-batch each.
   std::vector<int> CountsOf(int i) const {
+    int64_t most = mix_.global_batch / shapes_[i].rate.micro_batch;
+    for (size_t p = 0; p < scope_.quotas.size(); ++p) {
+      if (shapes_[i].gpus[p] > 0) most = std::min(most, GpusOf(p) / shapes_[i].gpus[p]);
+    }
     std::vector<int> counts;
-    for (int count = 1; IsWithinQuotas(i, count, i, 0); count += count < 4 ? 1 : count / 2) counts.push_back(count);
-    if (counts.empty()) return counts;
-    int most = counts.back();
-    while (IsWithinQuotas(i, most + 1, i, 0)) ++most;
-    if (most > counts.back()) counts.push_back(most);
+    for (int64_t count = 1; count <= most; count += count < 4 ? 1 : count / 2) {
+      counts.push_back(static_cast<int>(count));
+    }
+    if (!counts.empty() && counts.back() < most) counts.push_back(static_cast<int>(most));
     return counts;
+  }
+
+  // Of all nodes of a pool.
+  int64_t GpusOf(size_t pool) const {
+    return int64_t{scope_.quotas[pool]} * cluster_.machine(ir::PoolId(static_cast<int>(pool))).gpus_per_node;
   }
 
   // `count` pipelines of shape i and `other_count` of shape j.
   bool IsWithinQuotas(int i, int count, int j, int other_count) const {
     for (size_t p = 0; p < scope_.quotas.size(); ++p) {
-      const int per_node = cluster_.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
-      const int used = shapes_[i].gpus[p] * count + shapes_[j].gpus[p] * other_count;
-      if (used > scope_.quotas[p] * per_node) return false;
+      const int64_t used = int64_t{shapes_[i].gpus[p]} * count + int64_t{shapes_[j].gpus[p]} * other_count;
+      if (used > GpusOf(p)) return false;
     }
     return true;
   }
@@ -294,7 +303,7 @@ class SeedMaker {
 }  // namespace
 
 std::vector<Draft> MakeSeeds(const StageTable& table, const std::vector<PipelineShape>& shapes,
-                                const SearchScope& scope) {
+                             const SearchScope& scope) {
   return SeedMaker(table, shapes, scope).Make();
 }
 

@@ -4,7 +4,8 @@
 //            least time (mix.h). Limits that are linear in the GPUs (money per second, nodes, GPUs) are rows of the
 //            mix, so it never leaves them. Leaving GPUs idle is often best: it saves synchronisation.
 //   simple   one shape, 1, 2, 3, … times; on small problems every pair of shapes. The best by time and by money of each
-//            class of largest stage and least tensor degree: these stand in for synchronisation, which rates do not see.
+//            class of largest stage and least tensor degree: these stand in for synchronisation, which rates do not
+//            see.
 //   uniform  in every pool as many pipelines as fit, all of one depth, degree and micro-batch.
 #pragma once
 
@@ -19,6 +20,6 @@ namespace sail::planner {
 
 // All in the layout by pipeline.
 std::vector<Draft> MakeSeeds(const StageTable& table, const std::vector<PipelineShape>& shapes,
-                                const SearchScope& scope);
+                             const SearchScope& scope);
 
 }  // namespace sail::planner

@@ -10,7 +10,7 @@ namespace sail::planner {
 namespace {
 
 constexpr double kTimePrecision = 1e-8;  // relative; far below one micro-batch
-constexpr int kAttempts = 256;  // a slow pipeline may wait for many micro-batches of a fast one
+constexpr int kAttempts = 256;           // a slow pipeline may wait for many micro-batches of a fast one
 
 double EndOf(const PipelineRate& rate, int micro_batches) {
   return rate.latency + (micro_batches - 1) * rate.bottleneck;
@@ -125,12 +125,13 @@ Shares SharesOf(absl::Span<const RatedTeam> teams, const std::vector<Level>& lev
 std::optional<Shares> ShareBatch(absl::Span<const RatedTeam> teams, int64_t global_batch) {
   int64_t least = 0;
   for (const RatedTeam& team : teams) {
-    if (team.rate.max_micro_batches < 1) return std::nullopt;
+    // A transfer that was not measured takes for ever: no T bounds it.
+    if (team.rate.max_micro_batches < 1 || !std::isfinite(team.rate.latency)) return std::nullopt;
     least += int64_t{team.rate.micro_batch} * team.pipelines;
   }
   int unit = 0;  // samples come in multiples of it
   for (const RatedTeam& team : teams) unit = std::gcd(unit, team.rate.micro_batch);
-  if (least > global_batch || global_batch % unit != 0) return std::nullopt;
+  if (teams.empty() || least > global_batch || global_batch % unit != 0) return std::nullopt;
   std::vector<Level> levels;
   for (const RatedTeam& team : teams) levels.push_back({.micro_batches = 1, .fuller = team.pipelines});
   if (least == global_batch) return SharesOf(teams, levels);

@@ -11,7 +11,8 @@
 namespace sail::sim {
 namespace {
 
-constexpr double kLargest = 1e18;  // of what a plan file may hold
+constexpr double kLargest = 1e18;  // bytes: of what a plan file may hold
+constexpr double kLongest = 1e6;   // seconds
 
 absl::Status AddSample(const Json& json, const std::string& path, ir::Link& link) {
   ObjectReader reader(json, path);
@@ -25,9 +26,9 @@ absl::Status AddSample(const Json& json, const std::string& path, ir::Link& link
   if (op != "send" && op != "all_reduce") {
     return absl::InvalidArgumentError(absl::StrCat(path, ".op: unknown operation \"", op, "\""));
   }
-  const auto is_positive = [](double x) { return x > 0 && x <= kLargest; };
-  if (!is_positive(bytes) || !is_positive(seconds)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": bytes and seconds must be positive"));
+  if (!(bytes >= 1 && bytes <= kLargest) || !(seconds > 0 && seconds <= kLongest)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": bytes must be at least 1, seconds positive and at most ", kLongest));
   }
   (op == "send" ? link.sends : link.all_reduces).push_back({.bytes = bytes, .seconds = Seconds(seconds)});
   return absl::OkStatus();

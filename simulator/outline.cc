@@ -96,27 +96,7 @@ absl::StatusOr<ir::Plan> Expand(const PlanOutline& outline, const ir::Problem& p
   return plan;
 }
 
-namespace {
-
-// As AddSpot says of the outline's plan.
-double ProgressOf(const PlanOutline& outline, const ir::Problem& problem, const Estimate& estimate) {
-  double failures = 0;  // per second
-  for (const PoolNodes& used : estimate.pools) {
-    failures += FailuresPerSecond(problem.cluster.pool(used.pool), used.nodes);
-  }
-  if (failures == 0) return 1;
-  double fullest = 0, node = 0;
-  for (const StageOutline& stage : outline.classes.front().stages) {
-    node += CheckpointBytes(problem, stage.first_layer, stage.last_layer, stage.tensor);
-    fullest = std::max(fullest, node);
-    if (!stage.next_on_node) node = 0;
-  }
-  return Forecast(failures, fullest).goodput;
-}
-
-}  // namespace
-
-void AddNodes(const PlanOutline& outline, const ir::Problem& problem, Estimate& estimate) {
+void AddNodes(const PlanOutline& outline, const ir::Cluster& cluster, Estimate& estimate) {
   for (const PipelineClass& of : outline.classes) {
     const int depth = static_cast<int>(of.stages.size());
     for (const StageOutline& stage : of.stages) estimate.gpus += of.count * stage.tensor;
@@ -130,9 +110,23 @@ void AddNodes(const PlanOutline& outline, const ir::Problem& problem, Estimate& 
     }
   }
   for (const PoolNodes& used : estimate.pools) {
-    estimate.cost_rate += problem.cluster.pool(used.pool).price.value() * used.nodes;
+    estimate.cost_rate += cluster.pool(used.pool).price.value() * used.nodes;
   }
-  estimate.progress = ProgressOf(outline, problem, estimate);
+}
+
+void AddProgress(const PlanOutline& outline, const ir::Problem& problem, Estimate& estimate) {
+  double failures = 0;  // per second
+  for (const PoolNodes& used : estimate.pools) {
+    failures += FailuresPerSecond(problem.cluster.pool(used.pool), used.nodes);
+  }
+  if (failures == 0) return;
+  double fullest = 0, node = 0;
+  for (const StageOutline& stage : outline.classes.front().stages) {
+    node += CheckpointBytes(problem, stage.first_layer, stage.last_layer, stage.tensor);
+    fullest = std::max(fullest, node);
+    if (!stage.next_on_node) node = 0;
+  }
+  estimate.progress = Forecast(failures, fullest).goodput;
 }
 
 void AddCost(const ir::Cluster& cluster, const std::vector<double>& traffic, Estimate& estimate) {

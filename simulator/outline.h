@@ -84,9 +84,11 @@ inline int NodesOf(const PipelineClass& of, const StageOutline& stage) {
   return (of.count + stage.replicas_per_node - 1) / stage.replicas_per_node;
 }
 
-// What estimators share: pools, nodes, gpus, cost_rate and progress; then, given the iteration, what it costs. `traffic` holds
-// the bytes between different nodes, [from zone · zones + to zone], as far as links have a price.
-void AddNodes(const PlanOutline& outline, const ir::Problem& problem, Estimate& estimate);
+// What estimators share: pools, nodes, gpus and cost_rate; then, given the iteration, what it costs.
+// `traffic` holds the bytes between different nodes, [from zone · zones + to zone], as far as links have a price.
+void AddNodes(const PlanOutline& outline, const ir::Cluster& cluster, Estimate& estimate);
+// As AddSpot (spot_model.h) of the outline's plan; after AddNodes. The published model knows no preemptions.
+void AddProgress(const PlanOutline& outline, const ir::Problem& problem, Estimate& estimate);
 void AddCost(const ir::Cluster& cluster, const std::vector<double>& traffic, Estimate& estimate);
 
 // As ir::Value of the report.

@@ -29,7 +29,7 @@ class PublishedEstimator : public OutlineEstimator {
     const size_t zones = problem_.cluster.zones.size();
     traffic_.assign(zones * zones, 0.0);
     Estimate estimate;
-    AddNodes(outline, problem_, estimate);
+    AddNodes(outline, problem_.cluster, estimate);
     double update = 0;
     double pipelines = 0;
     for (const PipelineClass& of : outline.classes) {

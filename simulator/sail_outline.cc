@@ -28,7 +28,8 @@ class SailEstimator : public OutlineEstimator {
       AddMemory(outline.classes[c], estimate);
     }
     estimate.iteration = sync_.End(outline, costs_, has_egress_ ? &traffic_ : nullptr);
-    AddNodes(outline, problem_, estimate);
+    AddNodes(outline, problem_.cluster, estimate);
+    AddProgress(outline, problem_, estimate);
     AddCost(problem_.cluster, traffic_, estimate);
     return estimate;
   }

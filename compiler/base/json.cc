@@ -10,26 +10,55 @@
 namespace sail {
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr size_t kMaxDepth = 64;
+
+// Looks for what the library accepts and we do not, before anything is built. A callback of the parser would do, but
+// with one the library walks through the whole array after each of its objects.
+class ShapeCheck : public Json::json_sax_t {
+ public:
+  const std::string& problem() const { return problem_; }
+
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& /*value*/) override { return true; }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool start_object(size_t /*elements*/) override { return Enter(); }
+  bool end_object() override { return Leave(); }
+  bool start_array(size_t /*elements*/) override { return Enter(); }
+  bool end_array() override { return Leave(); }
+  bool key(string_t& name) override {
+    if (!keys_.back().insert(name).second) problem_ = absl::StrCat("key \"", name, "\" is given twice");
+    return problem_.empty();
+  }
+  bool parse_error(size_t /*position*/, const std::string& /*token*/, const Json::exception& /*error*/) override {
+    return false;  // told by the parser proper
+  }
+
+ private:
+  bool Enter() {
+    keys_.emplace_back();
+    if (keys_.size() > kMaxDepth) problem_ = absl::StrCat("nested deeper than ", kMaxDepth, " levels");
+    return problem_.empty();
+  }
+  bool Leave() {
+    keys_.pop_back();
+    return true;
+  }
+
+  std::vector<std::set<std::string>> keys_;  // of the objects being read; empty for arrays
+  std::string problem_;
+};
 
 }  // namespace
 
 absl::StatusOr<Json> ParseJson(absl::string_view text, absl::string_view what) {
-  std::vector<std::set<std::string>> keys;  // of the objects being read, to find duplicates
-  std::string problem;
-  const auto callback = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key) {
-      const std::string& key = parsed.get_ref<const std::string&>();
-      if (!keys.back().insert(key).second && problem.empty())
-        problem = absl::StrCat("key \"", key, "\" is given twice");
-    }
-    if (depth > kMaxDepth && problem.empty()) problem = absl::StrCat("nested deeper than ", kMaxDepth, " levels");
-    return problem.empty();
-  };
-  Json json = Json::parse(text.begin(), text.end(), callback, /*allow_exceptions=*/false);
-  if (!problem.empty()) return absl::InvalidArgumentError(absl::StrCat(what, ": ", problem));
+  ShapeCheck check;
+  Json::sax_parse(text.begin(), text.end(), &check);
+  if (!check.problem().empty()) return absl::InvalidArgumentError(absl::StrCat(what, ": ", check.problem()));
+  Json json = Json::parse(text.begin(), text.end(), /*cb=*/nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return absl::InvalidArgumentError(absl::StrCat(what, " is not valid JSON"));
   return json;
 }

@@ -38,11 +38,12 @@ std::string ChangeText(double from, double to) {
   return std::abs(change) < kNotable / 2 ? "same" : absl::StrFormat("%+.1f %%", 100 * change);
 }
 
-// How much worse `other` is than `plan` in the first term of the objective in which they differ; negative if better.
+// How much worse `other` is than `plan` in the first term of the objective in which they differ, as a share of the
+// plan's; negative if better. Not finite where there is no such share: egress from none, tokens for no money.
 double Distance(const ir::Job& job, const ir::Report& plan, const ir::Report& other) {
   for (const ir::ObjectiveTerm& term : job.objective) {
     const double a = ir::Value(plan, term.metric), b = ir::Value(other, term.metric);
-    if (std::abs(b - a) <= kNotable * std::abs(a)) continue;
+    if (a == b || std::abs(b - a) <= kNotable * std::abs(a)) continue;
     return (term.maximize ? a - b : b - a) / std::abs(a);
   }
   return 0;
@@ -185,8 +186,8 @@ class PlanExplainer {
       if (!Holds(report)) continue;
       const double distance = Distance(problem_.job, report_, report);
       table.Add({absl::StrCat(table.rows().size()), MetricText(metric, ir::Value(report, metric)),
-                 PercentText(distance), FourDigits(report.cost_per_iteration.value()), absl::StrCat(report.gpus),
-                 KindText(problem_, *plan)});
+                 std::isfinite(distance) ? PercentText(distance) : "-", FourDigits(report.cost_per_iteration.value()),
+                 absl::StrCat(report.gpus), KindText(problem_, *plan)});
     }
     if (table.rows().size() == 1) return std::string("\n  the search met no plan of another kind within the limits\n");
     return absl::StrCat(note, "\n", table.Render("  "));

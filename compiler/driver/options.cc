@@ -106,6 +106,9 @@ std::variant<Command, ExitCode> MakePlan(const OptionTable& table) {
   if (table.front && table.format == Format::kJson && (table.output == "-" || table.print != Print::kNothing)) {
     return UsageError("plan", "--front --format json writes to standard output, and so does -o - or --print");
   }
+  if (table.front && table.format == Format::kSarif && table.output.empty()) {
+    return UsageError("plan", "--front --format sarif says nothing of the front without -o OUT.sailplan");
+  }
   const absl::StatusOr<SpecOptions> spec = ReadSpecOptions(table);
   if (!spec.ok()) return UsageError("plan", spec.status().message());
   return Command(PlanOptions{Common(table), *spec, table.file, table.job, table.output, table.print, table.front});

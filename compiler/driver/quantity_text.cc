@@ -28,6 +28,7 @@ double Shown(ir::Metric metric, double base) { return base / UnitOf(metric).fact
 
 std::string SecondsText(Seconds time) {
   const double seconds = time.value();
+  if (!(seconds < 1e15)) return absl::StrCat(FourDigits(seconds), " s");  // what no clock shows
   if (seconds >= 3600) {
     const int64_t minutes = std::llround(seconds / 60);
     return absl::StrCat(minutes / 60, " h ", minutes % 60, " min");

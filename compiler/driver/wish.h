@@ -1,7 +1,7 @@
 // A wish about a plan, as `sailc explain PLAN --why-not WISH` reads it:
 //
 //   wish := term ("and" term)*
-//   term := "pool" NAME ("used" | "not" "used" | ">=" COUNT | "<=" COUNT)      COUNT nodes
+//   term := "pool" NAME ("used" | "not" "used" | (">=" | "<=") COUNT ["node" | "nodes"])
 //         | ("tensor" | "pipeline" | "micro") "=" NUMBER                        of every stage, of every pipeline
 //         | ("recompute" | "optimizer_sharding") "=" WORD                       the same
 //

@@ -48,8 +48,21 @@ void GetEnums(ObjectReader& reader, absl::string_view key, const NameTable<Enum,
   if (out->empty()) reader.Fail(key, "expected at least one value");
 }
 
-constexpr int kLargestMicroBatch = 65'536;  // as in the language
-constexpr double kLargest = 1e18;           // of any quantity in base units; keeps sums and products finite
+// As in the language.
+constexpr int kLargestMicroBatch = 65'536;
+constexpr int kLargestDegree = 1024;
+constexpr int kDeepestPipeline = 10'002;
+
+// At least one, each once, in order.
+void CheckCandidates(ObjectReader& reader, absl::string_view key, const std::vector<int>& values, int most) {
+  if (values.empty()) return reader.Fail(key, "expected at least one value");
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < 1 || values[i] > most) return reader.Fail(key, absl::StrCat("expected 1 to ", most));
+    if (i > 0 && values[i] <= values[i - 1]) return reader.Fail(key, "expected each value once, in order");
+  }
+}
+
+constexpr double kLargest = 1e18;  // of any quantity in base units; keeps sums and products finite
 
 // A finite number above zero: times, and speeds that something is divided by.
 template <class T>
@@ -191,9 +204,9 @@ absl::StatusOr<Job> ParseJob(const Json& json, std::string path) {
   CheckRange(reader, "global_batch", static_cast<double>(job.global_batch), 1, 1e9);
   CheckRange(reader, "steps", static_cast<double>(job.steps), 1, 1e12);
   CheckRange(reader, "memory_limit", job.memory_limit, 0, 1);
-  for (const int micro_batch : job.micro_batches)
-    CheckRange(reader, "micro_batches", micro_batch, 1, kLargestMicroBatch);
-  for (const int degree : job.tensor_degrees) CheckRange(reader, "tensor_degrees", degree, 1, 1024);
+  CheckCandidates(reader, "micro_batches", job.micro_batches, kLargestMicroBatch);
+  CheckCandidates(reader, "tensor_degrees", job.tensor_degrees, kLargestDegree);
+  CheckCandidates(reader, "pipeline_depths", job.pipeline_depths, kDeepestPipeline);
   SAIL_RETURN_IF_ERROR(ForEach(reader, "objective", [&](ObjectReader& element) {
     ObjectiveTerm& term = job.objective.emplace_back();
     GetEnum(element, "metric", kMetrics, &term.metric);

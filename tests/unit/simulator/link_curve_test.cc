@@ -56,8 +56,9 @@ TEST(AddLinkCurves, RefusesWhatIsNoMeasuredLink) {
   EXPECT_THAT(message(R"({"format":"1.0","kind":"sailprofile","samples":[]})"), HasSubstr("expected \"saillink\""));
   EXPECT_THAT(message(LinkFile("")), HasSubstr("expected a list with samples"));
   EXPECT_THAT(message(LinkFile(R"({"op":"gather","bytes":1,"seconds":1})")), HasSubstr("unknown operation \"gather\""));
-  EXPECT_THAT(message(LinkFile(R"({"op":"send","bytes":1,"seconds":-1})")), HasSubstr("samples[0]: bytes and seconds"));
-  EXPECT_THAT(message(LinkFile(R"({"op":"send","bytes":0,"seconds":1})")), HasSubstr("samples[0]: bytes and seconds"));
+  EXPECT_THAT(message(LinkFile(R"({"op":"send","bytes":1,"seconds":-1})")), HasSubstr("samples[0]: bytes must be"));
+  EXPECT_THAT(message(LinkFile(R"({"op":"send","bytes":1e-300,"seconds":1e18})")), HasSubstr("samples[0]: bytes must be"));
+  EXPECT_THAT(message(LinkFile(R"({"op":"send","bytes":0,"seconds":1})")), HasSubstr("samples[0]: bytes must be"));
   EXPECT_THAT(message(LinkFile(R"({"op":"send","bytes":1,"seconds":1},{"op":"send","bytes":1,"seconds":2})")),
               HasSubstr("a second send of 1 bytes"));
 }

@@ -28,7 +28,8 @@ void ExpectIsTheReport(const ir::Problem& problem, const Estimate& estimate, con
   for (const ir::Metric metric :
        {ir::Metric::kThroughput, ir::Metric::kIterTime, ir::Metric::kSampleRate, ir::Metric::kTokenRate,
         ir::Metric::kCostPerIter, ir::Metric::kCostRate, ir::Metric::kEgressPerIter, ir::Metric::kPeakMemory,
-        ir::Metric::kNodes, ir::Metric::kGpus}) {
+        ir::Metric::kNodes, ir::Metric::kGpus, ir::Metric::kTotalCost, ir::Metric::kJobTime, ir::Metric::kTokensPerUsd,
+        ir::Metric::kGoodput}) {
     // Bytes between zones are rounded to whole ones.
     const double slack = metric == ir::Metric::kEgressPerIter ? 1 : kRounding * std::abs(ir::Value(report, metric));
     EXPECT_NEAR(Value(estimate, problem, metric), ir::Value(report, metric), slack) << ir::ToString(metric);
@@ -60,6 +61,10 @@ ir::Problem RandomCluster(Rng& rng) {
     cluster.pools[p].name = std::string(1, 'p' + p);
     cluster.pools[p].zone = ir::ZoneId(static_cast<int>(rng.Below(zones)));
     cluster.pools[p].price = UsdPerHour(1 + static_cast<double>(rng.Below(5)));
+    if (rng.Below(3) == 0) {
+      cluster.pools[p].market = ir::Market::kSpot;
+      cluster.pools[p].mean_lifetime = Seconds(1e4 * static_cast<double>(1 + rng.Below(9)));
+    }
   }
   for (ir::Machine& machine : cluster.machines) {
     if (coin()) machine.nic = BytesPerSecond(1e6 * (1 + static_cast<double>(rng.Below(4))));
@@ -82,6 +87,8 @@ void ShuffleChoices(ir::Problem& problem, Rng& rng) {
   problem.model.tied_head = coin();
   problem.model.hidden = problem.model.embedding_width = coin() ? 32 : 1024;
   problem.model.feed_forward = rng.Below(2) * 96 + 2 * problem.model.hidden;
+  problem.job.recomputes = {ir::Recompute::kNone, ir::Recompute::kSelective, ir::Recompute::kFull};
+  problem.job.optimizer_shardings = {ir::OptimizerSharding::kNone, ir::OptimizerSharding::kZero1};
   problem.job.precision = coin() ? ir::Precision::kFp32 : ir::Precision::kFp16;
   problem.job.trainer = {.attention = coin() ? ir::AttentionKernel::kFused : ir::AttentionKernel::kUnfused,
                          .dropout = coin(),
@@ -192,7 +199,7 @@ TEST_P(OutlineProperty, SyncBoundHoldsAndIsWorthItsName) {
   ForRandomOutlines([&](const ir::Problem& problem, const PlanOutline&, const ir::Plan& plan) {
     most = std::max(most, CheckSyncBound(problem, plan));
   });
-  EXPECT_GT(most, 0.9);
+  EXPECT_GT(most, 0.7);
 }
 
 TEST_P(OutlineProperty, SyncBoundHoldsForIrregularPlans) {

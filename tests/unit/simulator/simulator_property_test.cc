@@ -100,6 +100,8 @@ class SimulatorProperty : public ::testing::TestWithParam<int> {
       problem.model.hidden = problem.model.embedding_width = rng.Below(2) == 0 ? 32 : 1024;
       problem.model.feed_forward = rng.Below(2) * 96 + 2 * problem.model.hidden;
       ir::Plan plan = test::RandomPlan(problem, rng);
+      problem.job.recomputes = {ir::Recompute::kNone, ir::Recompute::kSelective, ir::Recompute::kFull};
+      problem.job.optimizer_shardings = {ir::OptimizerSharding::kNone, ir::OptimizerSharding::kZero1};
       ShuffleChoices(problem, plan, rng);
       ASSERT_TRUE(ir::VerifyPlanStructure(problem, plan).ok()) << ir::VerifyPlanStructure(problem, plan);
       check(problem, plan);

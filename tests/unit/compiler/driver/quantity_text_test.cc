@@ -12,6 +12,7 @@ TEST(QuantityTextTest, TimeHasFourDigitsAndAFittingUnit) {
   EXPECT_EQ(SecondsText(Seconds(0.0000125)), "12.5 us");
   EXPECT_EQ(SecondsText(Seconds(0.1832)), "183.2 ms");
   EXPECT_EQ(SecondsText(Seconds(4.7119)), "4.712 s");
+  EXPECT_EQ(SecondsText(Seconds(1e15)), "1000000000000000 s");  // minutes of longer times overflow
   EXPECT_EQ(SecondsText(Seconds(95)), "1 min 35 s");
   EXPECT_EQ(SecondsText(Seconds(7500)), "2 h 5 min");
 }
