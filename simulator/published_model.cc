@@ -172,8 +172,8 @@ double PublishedCostModel::Synchronisation(const PublishedReduction& reduced) co
   }
   std::set<std::pair<ir::PoolId, ir::PoolId>> neighbours;
   for (size_t p = 0; p + 1 < reduced.owners.size(); ++p) {
-    for (const ir::Stage* a : reduced.owners[p + 1]) {
-      for (const ir::Stage* b : reduced.owners[p]) neighbours.insert({a->group.pool, b->group.pool});
+    for (const ir::Stage* a : reduced.owners[p]) {
+      for (const ir::Stage* b : reduced.owners[p + 1]) neighbours.insert({a->group.pool, b->group.pool});
     }
   }
   const auto ring = [&](double bytes) {
@@ -206,7 +206,7 @@ Traffic PublishedCostModel::TrafficOf(const ir::Plan& plan, const std::vector<Pu
     if (n < 2) continue;
     const double bytes = 2.0 * static_cast<double>(n - 1) / static_cast<double>(n) * kFloatBytes *
                          model_.Parameters(reduced.first_layer, reduced.last_layer);
-    for (size_t p = 0; p < n; ++p) add(*reduced.owners[(p + 1) % n].front(), *reduced.owners[p].front(), bytes);
+    for (size_t p = 0; p < n; ++p) add(*reduced.owners[p].front(), *reduced.owners[(p + 1) % n].front(), bytes);
   }
   return traffic;
 }

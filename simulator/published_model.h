@@ -15,7 +15,7 @@
 //
 // The published simulator knows one shape per plan. For others: each pipeline has its own M, shapes their own t_i, and
 // layers are reduced in the groups that the largest stages form.
-// The ring runs from the last of plan.pipelines to the first, as the published simulator reads its plans.
+// The order of plan.pipelines is the order of the ring.
 #pragma once
 
 #include <memory>

@@ -149,7 +149,7 @@ class PublishedEstimator : public OutlineEstimator {
   double Reduction(const PlanOutline& outline, int first, int last, int pipelines) {
     int smallest = kLargestDivisor;
     neighbours_.clear();
-    const auto add_neighbours = [&](const PipelineClass& to, const PipelineClass& from) {
+    const auto add_neighbours = [&](const PipelineClass& from, const PipelineClass& to) {
       ForEachHolder(from, first, last, [&](const StageOutline& a) {
         ForEachHolder(to, first, last, [&](const StageOutline& b) { neighbours_.push_back({a.pool, b.pool}); });
       });
@@ -171,7 +171,7 @@ class PublishedEstimator : public OutlineEstimator {
       const bool is_last = c + 1 == outline.classes.size();
       const PipelineClass& next = outline.classes[is_last ? 0 : c + 1];
       if (!is_last) add_neighbours(of, next);
-      AddTraffic(front(next), front(of), ring_bytes);
+      AddTraffic(front(of), front(next), ring_bytes);
     }
     return SecondsInChunks(kFloatBytes * parameters / smallest, [&](double bytes) {
       double slowest = 0;

@@ -198,7 +198,8 @@ absl::StatusOr<ir::Problem> ProblemOf(const Scenario& scenario, const PlannerDat
 
 absl::StatusOr<PublishedPlan> ImportPublished(const Scenario& scenario, const ir::Problem& problem) {
   PublishedPlan result{.problem = problem, .plan = {}};
-  const sim::PublicPlan& read = scenario.published.plan;
+  sim::PublicPlan read = scenario.published.plan;
+  for (sim::PublicPlan::Stage& stage : read.stages) std::reverse(stage.replicas.begin(), stage.replicas.end());
   for (ir::Pool& pool : result.problem.cluster.pools) pool.quota *= 2;
   if (scenario.global_batch % read.micro_batch != 0) return Fault("the batch is no multiple of the micro-batch");
   const auto micro_batches = static_cast<int>(scenario.global_batch / read.micro_batch);

@@ -34,9 +34,9 @@ struct PlannerData {
 absl::StatusOr<ir::Problem> ProblemOf(const Scenario& scenario, const PlannerData& data,
                                       const Calibration& calibration);
 
-// The published planner's plan in a problem with as many nodes as it takes: the quotas of `problem` are raised. The
-// global batch is met exactly where the published simulator rounds every pipeline's micro-batches up; the slowest
-// pipeline is the same.
+// The published planner's plan in a problem with as many nodes as it takes: the quotas of `problem` are raised. Groups
+// are read last to first, as the published simulator's ring visits them. The global batch is met exactly where the
+// published simulator rounds every pipeline's micro-batches up; the slowest pipeline is the same.
 struct PublishedPlan {
   ir::Problem problem;
   ir::Plan plan;

@@ -68,11 +68,11 @@ TEST_F(PublishedModel, FourStages) {
   EXPECT_NEAR(Evaluate(plan).iteration.value(), 4 * slowest + (2 + 4 + 2 + 4) + 0.39 + 0.2, 1e-12);
 }
 
-// 4 · (1024 + 3 · 49984 + 832) = 607232 bytes over two owners: 2 · (half of it at 2.56e-6 GB/s from a, the last, to b).
-// In money's traffic the ring is closed: all bytes both ways.
+// 4 · (1024 + 3 · 49984 + 832) = 607232 bytes over two owners: 2 · (half of it at 2.56e-6 GB/s). In money's traffic the
+// ring is closed: all bytes both ways.
 TEST_F(PublishedModel, Synchronisation) {
-  const ir::Plan plan{.pipelines = {{.micro_batch = 2, .micro_batches = 2, .stages = {MakeStage(0, 4, 1, 0, {0})}},
-                                    {.micro_batch = 2, .micro_batches = 2, .stages = {MakeStage(0, 4, 0, 0, {0})}}}};
+  const ir::Plan plan{.pipelines = {{.micro_batch = 2, .micro_batches = 2, .stages = {MakeStage(0, 4, 0, 0, {0})}},
+                                    {.micro_batch = 2, .micro_batches = 2, .stages = {MakeStage(0, 4, 1, 0, {0})}}}};
   const ir::Report report = Evaluate(plan);
   const double sync = 2 * 303616e-9 / 2.56e-6;
   EXPECT_NEAR(report.iteration.value(), 2 * 0.39 + 0.2 + sync, 1e-9);
@@ -87,8 +87,8 @@ TEST_F(PublishedModel, Synchronisation) {
 TEST_F(PublishedModel, UnequalPipelines) {
   const ir::Plan plan{
       .pipelines = {
-          {.micro_batch = 2, .micro_batches = 1, .stages = {MakeStage(0, 1, 0, 0, {1}), MakeStage(2, 4, 1, 0, {0})}},
-          {.micro_batch = 2, .micro_batches = 3, .stages = {MakeStage(0, 4, 0, 0, {0})}}}};
+          {.micro_batch = 2, .micro_batches = 3, .stages = {MakeStage(0, 4, 0, 0, {0})}},
+          {.micro_batch = 2, .micro_batches = 1, .stages = {MakeStage(0, 1, 0, 0, {1}), MakeStage(2, 4, 1, 0, {0})}}}};
   network_.SetBetween({"fast-8", "a", 1}, {"fast-8", "a", 1}, {.c0 = 1});
   const double sync = 2 * 303616e-9 / 2.56e-6;  // the slower of a–a and a–b
   EXPECT_NEAR(Evaluate(plan).iteration.value(), 5.39 + 0.2 + sync, 1e-9);
