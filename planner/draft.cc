@@ -10,8 +10,11 @@
 namespace sail::planner {
 namespace {
 
+// A pipeline whose transfers hide behind computation seldom takes less of the time that its rate says.
+constexpr double kHiddenTransfers = 0.95;
+
 uint64_t HashOf(const Draft& draft) {
-  uint64_t hash = static_cast<uint64_t>(draft.layout);
+  uint64_t hash = static_cast<uint64_t>(draft.layout) * 2 + (draft.is_folded ? 1 : 0);
   const auto add = [&](uint64_t value) { hash = Mix64(hash ^ value); };
   for (const Team& team : draft.teams) {
     add(static_cast<uint64_t>(team.micro));
@@ -75,21 +78,26 @@ bool Recut(const StageTable& table, Team& team) {
   return true;
 }
 
-DraftJudge::DraftJudge(const StageTable& table, const sim::CostModel& costs, const SearchScope& scope, int64_t drafts)
-    : table_(table), scope_(scope), estimator_(costs.MakeEstimator()), left_(drafts) {
+DraftJudge::DraftJudge(const StageTable& table, const sim::CostModel& costs, const SearchScope& scope, int64_t work)
+    : table_(table), scope_(scope), estimator_(costs.MakeEstimator()), left_(work) {
   for (const Slot& slot : table.slots()) {
     degrees_ = std::max(degrees_, static_cast<int>(std::bit_width(static_cast<unsigned>(slot.tensor))));
   }
 }
 
-std::optional<Score> DraftJudge::Judge(const Draft& draft) {
+std::optional<Score> DraftJudge::Judge(const Draft& draft, double most_seconds) {
   if (is_exhausted() || draft.teams.empty()) return std::nullopt;
   if (!seen_.insert(HashOf(draft)).second) return std::nullopt;
+  return draft.is_folded ? JudgeUnfolded(Unfold(draft), most_seconds) : JudgeUnfolded(draft, most_seconds);
+}
+
+std::optional<Score> DraftJudge::JudgeUnfolded(const Draft& draft, double most_seconds) {
   const Room room = RoomLeft(draft);
   if (std::any_of(room.begin(), room.end(), [](int64_t groups) { return groups < 0; })) return std::nullopt;
-  const std::optional<Shares> shares = ShareOf(draft);
-  if (!shares) return std::nullopt;
-  --left_;
+  double seconds = 0;
+  const std::optional<Shares> shares = ShareOf(draft, seconds);
+  if (!shares || seconds * kHiddenTransfers > most_seconds) return std::nullopt;
+  left_ -= static_cast<int64_t>(draft.teams.size());
   ++candidates_;
   outline_.sharding = table_.optimizer_sharding();
   outline_.classes.clear();
@@ -121,7 +129,7 @@ std::optional<Score> DraftJudge::Judge(const Draft& draft) {
   return score;
 }
 
-std::optional<Shares> DraftJudge::ShareOf(const Draft& draft) const {
+std::optional<Shares> DraftJudge::ShareOf(const Draft& draft, double& seconds) const {
   absl::InlinedVector<RatedTeam, 6> rated;
   for (const Team& team : draft.teams) {
     PipelineRate rate = RateOf(table_, team, draft.layout);
@@ -129,7 +137,15 @@ std::optional<Shares> DraftJudge::ShareOf(const Draft& draft) const {
     rate.bottleneck *= team.pace;
     rated.push_back({.rate = rate, .pipelines = team.pipelines});
   }
-  return ShareBatch(rated, table_.problem().job.global_batch);
+  std::optional<Shares> shares = ShareBatch(rated, table_.problem().job.global_batch);
+  seconds = 0;
+  for (size_t i = 0; shares && i < shares->size(); ++i) {
+    const TeamShare& share = (*shares)[i];
+    const PipelineRate& rate = rated[share.team].rate;
+    const double end = rate.latency + (share.micro_batches - 1) * rate.bottleneck;
+    seconds = std::max(seconds, end / draft.teams[share.team].pace);
+  }
+  return shares;
 }
 
 // Whole runs of neighbours share nodes with equal ones.
@@ -201,7 +217,8 @@ void DraftJudge::AddGroups(const Team& team, int64_t times, Room& room) const {
   }
 }
 
-DraftJudge::Room DraftJudge::RoomLeft(const Draft& draft) const {
+DraftJudge::Room DraftJudge::RoomLeft(const Draft& draft) {
+  if (draft.is_folded) return RoomLeft(Unfold(draft));
   const ir::Cluster& cluster = table_.problem().cluster;
   Room room;
   for (size_t p = 0; p < scope_.quotas.size(); ++p) {
@@ -212,7 +229,59 @@ DraftJudge::Room DraftJudge::RoomLeft(const Draft& draft) const {
   return room;
 }
 
-int DraftJudge::MostThatFit(const Team& team, const Room& room) const {
+const std::vector<std::vector<int>>& DraftJudge::ImagesOf(const std::vector<int>& pools) {
+  const auto [it, is_new] = images_.try_emplace(pools);
+  if (is_new) it->second = table_.kinds().Images(pools);
+  return it->second;
+}
+
+std::vector<int> DraftJudge::FitByPools(const Team& team, Room room, bool is_folded) {
+  if (!is_folded) return {MostOf(team, room)};
+  std::vector<int> fit;
+  int64_t sum = 0;
+  const std::vector<int> pools = table_.PoolsOf(team.slots);
+  for (const std::vector<int>& image : ImagesOf(pools)) {
+    Team other = team;
+    other.slots = table_.OnPools(team.slots, pools, image);
+    const int more = MostOf(other, room);
+    AddGroups(other, -more, room);
+    sum += more;
+    fit.push_back(static_cast<int>(std::min<int64_t>(sum, 1 << 30)));
+  }
+  return fit;
+}
+
+int DraftJudge::MostThatFit(const Team& team, const Room& room, bool is_folded) {
+  return FitByPools(team, room, is_folded).back();
+}
+
+Draft DraftJudge::Unfold(const Draft& draft) {
+  if (!draft.is_folded) return draft;
+  Draft unfolded{.layout = draft.layout, .teams = {}};
+  Room room = RoomLeft(Draft());
+  for (const Team& team : draft.teams) {
+    const std::vector<int> pools = table_.PoolsOf(team.slots);
+    int left = team.pipelines;
+    for (const std::vector<int>& image : ImagesOf(pools)) {
+      Team other = team;
+      other.slots = table_.OnPools(team.slots, pools, image);
+      other.pipelines = std::min(left, MostOf(other, room));
+      if (other.pipelines == 0) continue;
+      AddGroups(other, -other.pipelines, room);
+      left -= other.pipelines;
+      unfolded.teams.push_back(std::move(other));
+      if (left == 0) break;
+    }
+    if (left == 0) continue;
+    Team rest = team;
+    rest.pipelines = left;
+    AddGroups(rest, -left, room);
+    unfolded.teams.push_back(std::move(rest));
+  }
+  return unfolded;
+}
+
+int DraftJudge::MostOf(const Team& team, const Room& room) const {
   Room used(room.size(), 0);
   AddGroups(team, 1, used);
   int64_t most = 1 << 30;
@@ -222,8 +291,10 @@ int DraftJudge::MostThatFit(const Team& team, const Room& room) const {
   return static_cast<int>(most);
 }
 
-std::optional<ir::Plan> DraftJudge::ToPlan(const Draft& draft) const {
-  const std::optional<Shares> shares = ShareOf(draft);
+std::optional<ir::Plan> DraftJudge::ToPlan(const Draft& folded) {
+  const Draft draft = Unfold(folded);
+  double seconds = 0;
+  const std::optional<Shares> shares = ShareOf(draft, seconds);
   if (!shares) return std::nullopt;
   ir::Plan plan{.optimizer_sharding = table_.optimizer_sharding(), .pipelines = {}};
   for (const TeamShare& share : *shares) {

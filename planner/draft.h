@@ -2,7 +2,10 @@
 // in microseconds by simulator/outline.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_set>
@@ -27,9 +30,12 @@ struct Team {
   friend bool operator==(const Team&, const Team&) = default;
 };
 
+// A folded draft says how many pipelines a team has on its pools and their images (pool_kinds.h) together: as many as
+// fit on its own, then on those images that are nearest.
 struct Draft {
   Layout layout = Layout::kByPipeline;
   std::vector<Team> teams;
+  bool is_folded = false;
   friend bool operator==(const Draft&, const Draft&) = default;
 };
 
@@ -45,14 +51,18 @@ struct Score {
 
 class DraftJudge {
  public:
-  // `drafts` is the budget.
-  DraftJudge(const StageTable& table, const sim::CostModel& costs, const SearchScope& scope, int64_t drafts);
+  // `work` is the budget: judging a draft costs the number of its teams.
+  DraftJudge(const StageTable& table, const sim::CostModel& costs, const SearchScope& scope, int64_t work);
 
-  // nullopt if the draft's groups do not fit into the quotas, if it cannot share the batch, was judged before, or the
-  // budget is used up. Nodes are counted as if each stage of a team had nodes of its own; Place may do with fewer.
-  std::optional<Score> Judge(const Draft& draft);
+  // nullopt if the draft's groups do not fit into the quotas, if it cannot share the batch, was judged before, the
+  // budget is used up, or its pipelines alone seem to take longer than `most_seconds`. Nodes are counted as if each
+  // stage of a team had nodes of its own; Place may do with fewer.
+  std::optional<Score> Judge(const Draft& draft, double most_seconds = std::numeric_limits<double>::infinity());
 
-  bool is_exhausted() const { return left_ <= 0; }
+  // From now on no more than `work` is done, of what is left of the budget.
+  void Allow(int64_t work) { floor_ = std::max<int64_t>(0, left_ - work); }
+  int64_t work_left() const { return left_; }
+  bool is_exhausted() const { return left_ <= floor_; }
   int64_t candidates() const { return candidates_; }
   const StageTable& table() const { return table_; }
   const SearchScope& scope() const { return scope_; }
@@ -61,26 +71,36 @@ class DraftJudge {
   // node of 6 GPUs has room for 6, 3 or 1. Degrees are powers of two, so groups can be placed, the largest first
   // (place.h), exactly if none of these is negative.
   using Room = std::vector<int64_t>;
-  Room RoomLeft(const Draft& draft) const;
-  // How often the team's pipeline fits into `room`.
-  int MostThatFit(const Team& team, const Room& room) const;
+  Room RoomLeft(const Draft& draft);
+  // How often the team's pipeline fits into `room`; of a folded draft, also on other pools.
+  int MostThatFit(const Team& team, const Room& room, bool is_folded);
+  // The same for the team's own pools, those and the nearest image, …
+  std::vector<int> FitByPools(const Team& team, Room room, bool is_folded);
 
+  // The draft with a team for each set of pools; teams that do not fit keep the rest on their own pools.
+  Draft Unfold(const Draft& draft);
   // The plan without nodes; samples are shared.
-  std::optional<ir::Plan> ToPlan(const Draft& draft) const;
+  std::optional<ir::Plan> ToPlan(const Draft& draft);
 
  private:
-  std::optional<Shares> ShareOf(const Draft& draft) const;
+  std::optional<Score> JudgeUnfolded(const Draft& draft, double most_seconds);
+  // `seconds`: of the pipelines, as their rates say.
+  std::optional<Shares> ShareOf(const Draft& draft, double& seconds) const;
   void LayOut(const Team& team, Layout layout, sim::PipelineClass& pipelines) const;
   double Violation(const sim::Estimate& estimate) const;
   double Spread(const Draft& draft) const;
   void AddGroups(const Team& team, int64_t times, Room& room) const;
+  int MostOf(const Team& team, const Room& room) const;
+  const std::vector<std::vector<int>>& ImagesOf(const std::vector<int>& pools);
 
   const StageTable& table_;
   const SearchScope& scope_;
   const std::unique_ptr<sim::OutlineEstimator> estimator_;
   int degrees_ = 1;  // powers of two up to the largest of any slot
   int64_t left_;
+  int64_t floor_ = 0;  // of left_
   int64_t candidates_ = 0;
+  std::map<std::vector<int>, std::vector<std::vector<int>>> images_;  // by pools of a chain
   std::unordered_set<uint64_t> seen_;  // hashes of drafts; only ever asked, never iterated
   sim::PlanOutline outline_;           // scratch
 };

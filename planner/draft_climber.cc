@@ -1,13 +1,14 @@
 #include "planner/draft_climber.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 namespace sail::planner {
 namespace {
 
-constexpr size_t kPromisingShapes = 48;
+constexpr size_t kPromisingShapes = 24;
 constexpr int kFarBoundaries = 8;  // up to this depth layers move between any two stages
 
 int GpusOf(const StageTable& table, const Team& team) {
@@ -41,10 +42,20 @@ ScoredDraft DraftClimber::Climb(ScoredDraft start) {
 }
 
 bool DraftClimber::Take(const Draft& draft) {
-  const std::optional<Score> score = judge_.Judge(draft);
+  const std::optional<Score> score = judge_.Judge(draft, MostSeconds());
   if (!score || !(*score < current_.score)) return false;
   current_ = {.draft = draft, .score = *score};
   return true;
+}
+
+// A slower draft is no better where time alone counts.
+double DraftClimber::MostSeconds() const {
+  static constexpr ir::Metric kTimes[] = {ir::Metric::kThroughput, ir::Metric::kIterTime, ir::Metric::kSampleRate,
+                                          ir::Metric::kTokenRate, ir::Metric::kJobTime};
+  const std::vector<ir::ObjectiveTerm>& objective = judge_.scope().objective;
+  const bool is_time = !objective.empty() &&
+                       std::find(std::begin(kTimes), std::end(kTimes), objective.front().metric) != std::end(kTimes);
+  return is_time && current_.score.violation == 0 ? current_.score.seconds : std::numeric_limits<double>::infinity();
 }
 
 bool DraftClimber::MoveCounts() {
@@ -53,7 +64,7 @@ bool DraftClimber::MoveCounts() {
   for (size_t t = 0; t < base.teams.size(); ++t) {
     const int pipelines = base.teams[t].pipelines;
     Draft draft = base;
-    const int fit = judge_.MostThatFit(base.teams[t], room);
+    const int fit = judge_.MostThatFit(base.teams[t], room, base.is_folded);
     for (int more = fit; more > 0; more /= 2) {
       draft.teams[t].pipelines = pipelines + more;
       if (Take(draft)) return true;
@@ -70,7 +81,7 @@ bool DraftClimber::MoveCounts() {
       const DraftJudge::Room freed = judge_.RoomLeft(draft);
       for (size_t other = 0; other < base.teams.size(); ++other) {
         if (other == t) continue;
-        const int more = judge_.MostThatFit(base.teams[other], freed);
+        const int more = judge_.MostThatFit(base.teams[other], freed, base.is_folded);
         if (more == 0) continue;
         Draft exchanged = draft;
         exchanged.teams[other].pipelines += more;
@@ -155,7 +166,7 @@ bool DraftClimber::TakeReshaped(size_t t, Team reshaped) {
   draft.teams[t] = std::move(reshaped);
   Draft without = current_.draft;
   without.teams[t].pipelines = 0;
-  const int fit = judge_.MostThatFit(draft.teams[t], judge_.RoomLeft(without));
+  const int fit = judge_.MostThatFit(draft.teams[t], judge_.RoomLeft(without), draft.is_folded);
   if (fit == 0) return false;
   const int as_large = old.pipelines * GpusOf(table_, old) / GpusOf(table_, draft.teams[t]);
   for (const int pipelines : {old.pipelines, as_large, fit}) {
@@ -167,21 +178,36 @@ bool DraftClimber::TakeReshaped(size_t t, Team reshaped) {
 
 bool DraftClimber::MoveStages() {
   for (size_t t = 0; t < current_.draft.teams.size(); ++t) {
-    if (TakeRuns(t) || TakeChains(t)) return true;
+    if (TakeRuns(t) || TakeChains(t) || TakeSwaps(t)) return true;
   }
   return false;
+}
+
+// Of the pools that lead their kind, alone or beside a pool of the team, and of those in its zones.
+std::vector<int> DraftClimber::SlotsBeside(const Team& team) const {
+  const ir::Cluster& cluster = table_.problem().cluster;
+  const std::vector<int> pools = table_.PoolsOf(team.slots);
+  std::vector<int> slots;
+  for (int id = 0; id < static_cast<int>(table_.slots().size()); ++id) {
+    const ir::PoolId pool = table_.slots()[id].pool;
+    const bool is_beside = std::any_of(pools.begin(), pools.end(), [&](int used) {
+      return cluster.pool(ir::PoolId(used)).zone == cluster.pool(pool).zone || table_.kinds().Leads(used, pool.index());
+    });
+    if (is_beside || table_.kinds().Leads(pool.index())) slots.push_back(id);
+  }
+  return slots;
 }
 
 // One stage inserted, changed or removed.
 bool DraftClimber::TakeChains(size_t t) {
   const Team base = current_.draft.teams[t];
-  const int slot_count = static_cast<int>(table_.slots().size());
+  const std::vector<int> slots = SlotsBeside(base);
   for (size_t s = 0; s <= base.slots.size(); ++s) {
     const auto at = static_cast<std::ptrdiff_t>(s);
     // Within a run of equal stages one place stands for all.
     const bool is_run_begin = s == 0 || s == base.slots.size() || base.slots[s] != base.slots[s - 1];
     if (!is_run_begin) continue;
-    for (int slot = 0; slot < slot_count; ++slot) {
+    for (const int slot : slots) {
       Team team = base;
       team.slots.insert(team.slots.begin() + at, slot);
       if (TakeReshaped(t, std::move(team))) return true;
@@ -189,6 +215,9 @@ bool DraftClimber::TakeChains(size_t t) {
       for (const size_t changed : {s, EndOfRun(base, s) - 1}) {
         team = base;
         team.slots[changed] = slot;
+        Draft draft = current_.draft;
+        draft.teams[t] = team;
+        if (Take(draft)) return true;
         if (TakeReshaped(t, std::move(team))) return true;
       }
     }
@@ -200,9 +229,25 @@ bool DraftClimber::TakeChains(size_t t) {
   return false;
 }
 
+// Two stages that begin runs in different zones change places.
+bool DraftClimber::TakeSwaps(size_t t) {
+  const Team base = current_.draft.teams[t];
+  for (size_t s = 0; s < base.slots.size(); s = EndOfRun(base, s)) {
+    for (size_t other = EndOfRun(base, s); other < base.slots.size(); other = EndOfRun(base, other)) {
+      const ir::PoolId pool = table_.slots()[base.slots[s]].pool, other_pool = table_.slots()[base.slots[other]].pool;
+      if (SpanOf(table_.problem().cluster, pool, other_pool) == ir::Reach::kZone) continue;
+      Team team = base;
+      std::swap(team.slots[s], team.slots[other]);
+      if (TakeReshaped(t, std::move(team))) return true;
+    }
+  }
+  return false;
+}
+
 // Runs of equal stages: on another slot, half as long, twice as long.
 bool DraftClimber::TakeRuns(size_t t) {
   const Team base = current_.draft.teams[t];
+  const std::vector<int> slots = SlotsBeside(base);
   for (size_t s = 0; s < base.slots.size(); s = EndOfRun(base, s)) {
     const size_t length = EndOfRun(base, s) - s;
     const auto begin = static_cast<std::ptrdiff_t>(s);
@@ -212,7 +257,7 @@ bool DraftClimber::TakeRuns(size_t t) {
       team.slots.insert(team.slots.begin() + begin, with_length, slot);
       return TakeReshaped(t, std::move(team));
     };
-    for (int slot = 0; slot < static_cast<int>(table_.slots().size()); ++slot) {
+    for (const int slot : slots) {
       if (slot != base.slots[s] && replace(slot, length)) return true;
       if (length > 1 && replace(slot, length / 2)) return true;
       if (replace(slot, 2 * length)) return true;
@@ -267,7 +312,7 @@ bool DraftClimber::MoveTeams() {
           draft.teams[t].pipelines -= replaced;
           if (draft.teams[t].pipelines == 0) draft.teams.erase(draft.teams.begin() + static_cast<std::ptrdiff_t>(t));
         }
-        const int fit = judge_.MostThatFit(added, judge_.RoomLeft(draft));
+        const int fit = judge_.MostThatFit(added, judge_.RoomLeft(draft), draft.is_folded);
         if (fit == 0) continue;
         draft.teams.push_back(added);
         for (const int count : {fit, 1}) {

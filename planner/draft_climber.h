@@ -2,8 +2,9 @@
 //   counts      some pipelines of a team more or fewer; a team dropped; pipelines of one team given up for another's
 //   boundaries  a layer from one stage to another of the same team, the stages between shift
 //   micro       another micro-batch size, with the old cut and a new one
-//   stages      a stage inserted, removed, or on another slot; a run of equal stages on another slot, or half or twice
-//               as long: cut anew, with as many pipelines as before, as take as many GPUs as before, and as fit
+//   stages      a stage inserted, removed, or on another slot; two stages of different zones change places; a run of
+//               equal stages on another slot, or half or twice as long: cut anew, with as many pipelines as before, as
+//               take as many GPUs as before, and as fit
 //   teams       another shape beside or in place of pipelines of a team
 //   shares      a team treated as if it were a little faster or slower; the other layout
 // Boundaries and micro-batches of teams that differ in their pools only change together, then one by one: gradients of
@@ -43,12 +44,15 @@ class DraftClimber {
 
   // Judges the draft and makes it the current one if it is better.
   bool Take(const Draft& draft);
+  double MostSeconds() const;
   // Teams that are changed together: each set of several that are alike but for pools, and each team alone.
   std::vector<std::vector<size_t>> Subjects() const;
   // Another shape for team `t`, with the numbers of pipelines that make sense.
   bool TakeReshaped(size_t t, Team reshaped);
+  std::vector<int> SlotsBeside(const Team& team) const;
   bool TakeChains(size_t t);
   bool TakeRuns(size_t t);
+  bool TakeSwaps(size_t t);
   const std::vector<int>& PromisingShapes();
 
   const StageTable& table_;

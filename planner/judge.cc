@@ -46,13 +46,6 @@ bool ComesBefore(const ir::Pipeline& a, const ir::Pipeline& b) {
 
 }  // namespace
 
-ir::Reach SpanOf(const ir::Cluster& cluster, ir::PoolId a, ir::PoolId b) {
-  const ir::ZoneId zone_a = cluster.pool(a).zone, zone_b = cluster.pool(b).zone;
-  if (zone_a == zone_b) return ir::Reach::kZone;
-  const bool same_region = cluster.zones[zone_a.index()].region == cluster.zones[zone_b.index()].region;
-  return same_region ? ir::Reach::kRegion : ir::Reach::kAny;
-}
-
 double ShareMissing(int wanted, int nodes) { return nodes < wanted ? static_cast<double>(wanted - nodes) / wanted : 0; }
 
 double ExcessOver(const ir::Constraint& constraint, double value) {

@@ -53,9 +53,6 @@ double ShareMissing(int wanted, int nodes);
 // By how much the value exceeds the limit, as a share of it; 0 if it holds.
 double ExcessOver(const ir::Constraint& constraint, double value);
 
-// The narrowest place that holds groups on different nodes of two pools.
-ir::Reach SpanOf(const ir::Cluster& cluster, ir::PoolId a, ir::PoolId b);
-
 // Numbers nodes and GPUs in order of use and sorts pipelines: plans that differ only in names of equal nodes and GPUs
 // become equal. Expects groups with valid nodes and as many GPUs as their degree, the GPUs themselves unassigned.
 void Normalize(ir::Plan& plan);

@@ -30,7 +30,9 @@ struct MixProblem {
 using Mix = std::vector<std::pair<int, int>>;
 
 // The mix of the shapes `allowed` with the least T found, within `capacity` (by row); empty if none reaches the batch.
-// O((log + steps) · pivots · allowed · rows).
-Mix FindMix(const MixProblem& problem, const std::vector<int>& allowed, const std::vector<double>& capacity);
+// `seconds` is where the search for T begins (0: anywhere), then what the relaxation needs.
+// O((log + steps) · rounds · allowed · rows), rounds of column generation.
+Mix FindMix(const MixProblem& problem, const std::vector<int>& allowed, const std::vector<double>& capacity,
+            double& seconds);
 
 }  // namespace sail::planner

@@ -1,15 +1,19 @@
 #include "planner/pipeline_shapes.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <tuple>
 
+#include "absl/container/inlined_vector.h"
+
 namespace sail::planner {
 namespace {
 
-constexpr int64_t kMaxChains = 12'000;
-constexpr int64_t kFewChains = 1'000;  // up to here with every packing and every number in flight
+constexpr int64_t kMaxChains = 4'000;
+constexpr int64_t kMaxChainsOfSmall = 12'000;  // of small problems
+constexpr int64_t kFewChains = 1'000;          // up to here with every packing and every number in flight
 
 Ends EndsOfStage(size_t stage, size_t depth) {
   return static_cast<Ends>((stage == 0 ? 1 : 0) + (stage + 1 == depth ? 2 : 0));
@@ -64,6 +68,11 @@ class ChainCut {
       ends_.push_back(EndsOfStage(s, depth));
       fits_.push_back(table.MaxLayersInMemory(chain[s], micro, ends_[s], std::min(max_in_flight, depth - s)));
     }
+    run_end_.assign(depth, depth);
+    for (int s = depth - 2; s >= 0; --s) {
+      const bool is_run = ends_[s] == ends_[s + 1] && chain[s] == chain[s + 1] && crossing[s] == crossing[s + 1];
+      run_end_[s] = is_run ? run_end_[s + 1] : s + 1;
+    }
   }
 
   std::optional<std::vector<int>> Cut() {
@@ -84,7 +93,9 @@ class ChainCut {
     Reaches(high);
     for (;;) {
       double used = 0;
-      for (size_t s = 0; s < chain_.size(); ++s) used = std::max(used, Period(s, layers_[s]));
+      for (size_t s = 0; s < chain_.size(); s = run_end_[s]) {
+        used = std::max(used, Period(s, layers_[run_end_[s] - 1]));  // the last of a run has most layers
+      }
       high = used;
       if (used <= 0 || !Reaches(std::nextafter(used, 0.0))) break;
     }
@@ -97,22 +108,21 @@ class ChainCut {
 
   // Sets layers_ to n_s(bottleneck).
   bool Reaches(double bottleneck) {
-    int total = 0;
-    bool is_enough = true;
-    int in_time = 0;
-    for (size_t s = 0; s < chain_.size(); ++s) {
-      // Stages in the middle of a segment differ in memory only.
-      const bool is_as_before =
-          s > 0 && ends_[s] == ends_[s - 1] && chain_[s] == chain_[s - 1] && crossing_[s] == crossing_[s - 1];
-      if (!is_as_before) in_time = table_.MaxLayersInTime(chain_[s], micro_, ends_[s], bottleneck - crossing_[s]);
-      layers_[s] = std::min(in_time, fits_[s]);
+    int total = 0, least = table_.layers();
+    for (size_t begin = 0; begin < chain_.size(); begin = run_end_[begin]) {
+      // Stages of a run differ in memory only; the last holds most.
+      const int most = fits_[run_end_[begin] - 1];
+      int in_time = table_.MaxLayersInTime(chain_[begin], micro_, ends_[begin], bottleneck - crossing_[begin]);
       // The difference is rounded; the sum decides.
-      while (layers_[s] > 0 && Period(s, layers_[s]) > bottleneck) --layers_[s];
-      while (layers_[s] < fits_[s] && Period(s, layers_[s] + 1) <= bottleneck) ++layers_[s];
-      is_enough = is_enough && layers_[s] > 0;
-      total += layers_[s];
+      while (in_time > 0 && Period(begin, in_time) > bottleneck) --in_time;
+      while (in_time < most && Period(begin, in_time + 1) <= bottleneck) ++in_time;
+      for (size_t s = begin; s < run_end_[begin]; ++s) {
+        layers_[s] = std::min(in_time, fits_[s]);
+        least = std::min(least, layers_[s]);
+        total += layers_[s];
+      }
     }
-    return is_enough && total >= table_.layers();
+    return least > 0 && total >= table_.layers();
   }
 
   // Takes L layers out of the upper limits layers_: the fastest slots to the brim, equally fast ones evenly.
@@ -146,9 +156,10 @@ class ChainCut {
   const int micro_;
   const std::vector<int>& chain_;
   const std::vector<double>& crossing_;
-  std::vector<Ends> ends_;
-  std::vector<int> fits_;
-  std::vector<int> layers_;
+  absl::InlinedVector<Ends, 32> ends_;
+  absl::InlinedVector<int, 32> fits_;        // by stage
+  absl::InlinedVector<size_t, 32> run_end_;  // by stage: where equal neighbours from it on end
+  absl::InlinedVector<int, 32> layers_;
 };
 
 }  // namespace
@@ -165,7 +176,8 @@ enum class Packing { kSpread, kPacked };
 // Enumerates chains and collects their shapes.
 class ShapeGenerator {
  public:
-  ShapeGenerator(const StageTable& table, const std::vector<int>& quotas) : table_(table), quotas_(quotas) {
+  ShapeGenerator(const StageTable& table, const std::vector<int>& quotas)
+      : table_(table), quotas_(quotas), max_chains_(table.kinds().is_small() ? kMaxChainsOfSmall : kMaxChains) {
     for (int length = 1; length <= table.max_depth(); ++length) lengths_.push_back(length);
     is_depth_.assign(table.max_depth() + 1, false);
     for (const int depth : table.problem().job.pipeline_depths) {
@@ -176,6 +188,7 @@ class ShapeGenerator {
   }
 
   std::vector<PipelineShape> Generate() {
+    FindSuccessors();
     ChooseSegments();
     is_thorough_ = CountChains() <= kFewChains;
     Extend(segments_, -1);
@@ -183,48 +196,69 @@ class ShapeGenerator {
   }
 
  private:
+  // Slots that may follow a slot in another segment: of the same pool, and of pools that lead beside it.
+  void FindSuccessors() {
+    const int slots = static_cast<int>(table_.slots().size());
+    const PoolKinds& kinds = table_.kinds();
+    for (int a = 0; a < slots; ++a) {
+      std::vector<int>& successors = successors_.emplace_back();
+      const int pool = table_.slots()[a].pool.index();
+      for (int b = 0; b < slots; ++b) {
+        const int next = table_.slots()[b].pool.index();
+        if (b != a && (next == pool ? kinds.Leads(pool) : kinds.Leads(pool, next))) successors.push_back(b);
+      }
+      all_slots_.push_back(a);
+    }
+  }
+
   // The most segments whose chains are few enough; for two, lengths may be thinned first.
   void ChooseSegments() {
     for (segments_ = table_.max_depth(); segments_ > 2; --segments_) {
-      if (CountChains() <= kMaxChains) return;
+      if (CountChains() <= max_chains_) return;
     }
-    if (segments_ < 2 || CountChains() <= kMaxChains) return;
+    if (segments_ < 2 || CountChains() <= max_chains_) return;
     const std::vector<int> all = lengths_;
-    lengths_.clear();
-    for (const int length : all) {
-      const bool is_kept = length <= 4 || length % 4 == 0 || length == 6;
-      if (is_kept) lengths_.push_back(length);
-    }
-    if (CountChains() <= kMaxChains) return;
+    std::erase_if(lengths_, [](int length) { return length > 4 && length % 4 != 0 && length != 6; });
+    if (CountChains() <= max_chains_) return;
+    std::erase_if(lengths_, [](int length) { return !std::has_single_bit(static_cast<unsigned>(length)); });
+    if (CountChains() <= max_chains_) return;
     lengths_ = all;
     segments_ = 1;
   }
 
-  // Chains ignoring quotas, counted up to just beyond the bound: ways[d] of depth d by the number of segments.
+  // Chains ignoring quotas, counted up to just beyond the bound: ways[d][slot] of depth d that end with the slot, by
+  // the number of segments.
   int64_t CountChains() const {
-    const auto slots = static_cast<int64_t>(table_.slots().size());
-    std::vector<int64_t> ways(table_.max_depth() + 1, 0);
-    ways[0] = 1;
+    const size_t slots = all_slots_.size();
+    std::vector<std::vector<int64_t>> ways(table_.max_depth() + 1, std::vector<int64_t>(slots, 0));
     int64_t total = 0;
-    for (int segment = 0; segment < segments_ && total <= kMaxChains; ++segment) {
-      std::vector<int64_t> next(ways.size(), 0);
-      for (size_t depth = 0; depth < ways.size(); ++depth) {
-        for (const int length : lengths_) {
-          if (depth + length < ways.size()) next[depth + length] += ways[depth] * (segment == 0 ? slots : slots - 1);
+    for (int segment = 0; segment < segments_ && total <= max_chains_; ++segment) {
+      std::vector<std::vector<int64_t>> begun(ways.size(), std::vector<int64_t>(slots, segment == 0 ? 1 : 0));
+      for (size_t depth = 0; depth < ways.size() && segment > 0; ++depth) {
+        for (size_t a = 0; a < slots; ++a) {
+          for (const int b : successors_[a]) begun[depth][b] += ways[depth][a];
         }
       }
-      ways = std::move(next);
-      for (int64_t& count : ways) total += count = std::min(count, kMaxChains + 1);
+      for (std::vector<int64_t>& row : ways) std::fill(row.begin(), row.end(), 0);
+      for (size_t depth = 0; depth < (segment == 0 ? 1 : ways.size()); ++depth) {
+        for (const int length : lengths_) {
+          for (size_t b = 0; b < slots && depth + length < ways.size(); ++b) {
+            int64_t& count = ways[depth + length][b];
+            const bool is_led = segment == 0 && !table_.kinds().Leads(table_.slots()[b].pool.index());
+            count = std::min(count + begun[depth][b], max_chains_ + 1);
+            if (!is_led) total = std::min(total + begun[depth][b], max_chains_ + 1);
+          }
+        }
+      }
     }
     return total;
   }
 
   // Appends each possible segment, then recurses. Equal neighbours would be one longer segment.
   void Extend(int segments_left, int last_slot) {
-    if (!chain_.empty() && is_depth_[chain_.size()]) AddChain();
+    if (!chain_.empty() && is_depth_[chain_.size()] && LeadsItsKind()) AddChain();
     if (segments_left == 0) return;
-    for (int slot = 0; slot < static_cast<int>(table_.slots().size()); ++slot) {
-      if (slot == last_slot) continue;
+    for (const int slot : last_slot < 0 ? all_slots_ : successors_[last_slot]) {
       int length = 0;
       for (const int wanted : lengths_) {
         while (length < wanted && Push(slot)) ++length;
@@ -233,6 +267,14 @@ class ShapeGenerator {
       }
       while (length-- > 0) Pop(slot);
     }
+  }
+
+  // Chains on one pool are formed on the first of its kind; of several, the successors are.
+  bool LeadsItsKind() const {
+    const int pool = table_.slots()[chain_.front()].pool.index();
+    const bool is_in_one_pool =
+        std::all_of(chain_.begin(), chain_.end(), [&](int id) { return table_.slots()[id].pool.index() == pool; });
+    return !is_in_one_pool || table_.kinds().Leads(pool);
   }
 
   // One more stage on `slot`, if depth and quota allow.
@@ -314,8 +356,11 @@ class ShapeGenerator {
 
   const StageTable& table_;
   const std::vector<int>& quotas_;
-  std::vector<int> lengths_;    // of segments
-  std::vector<bool> is_depth_;  // candidates of the job
+  const int64_t max_chains_;
+  std::vector<int> all_slots_;
+  std::vector<std::vector<int>> successors_;  // by slot
+  std::vector<int> lengths_;                  // of segments
+  std::vector<bool> is_depth_;                // candidates of the job
   int segments_ = 1;
   bool is_thorough_ = true;
   std::vector<int> chain_;

@@ -1,18 +1,19 @@
 #include "planner/refine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "planner/place.h"
 #include "planner/share.h"
 
 namespace sail::planner {
 namespace {
 
-constexpr int kSmallGpus = 16;        // up to here every pipeline is also changed alone
 constexpr int kPromisingShapes = 48;  // tried by add and replace
 
 int MicroIndex(const StageTable& table, int micro_batch) {
@@ -83,10 +84,14 @@ std::vector<PipelineRate> RatesOf(const StageTable& table, const ir::Plan& plan)
 bool Share(const StageTable& table, ir::Plan& plan) { return ShareByRates(table, RatesOf(table, plan), plan); }
 
 Judged Refiner::Improve(Judged start) {
-  static constexpr Move kMoves[] = {&Refiner::MoveShares, &Refiner::MoveBoundaries, &Refiner::MoveMicroBatches,
-                                    &Refiner::MoveDrop,   &Refiner::MoveReplace,    &Refiner::MoveAdd,
-                                    &Refiner::MoveSlots,  &Refiner::MoveNodes};
+  static constexpr Move kAll[] = {&Refiner::MoveShares, &Refiner::MoveBoundaries, &Refiner::MoveMicroBatches,
+                                  &Refiner::MoveDrop,   &Refiner::MoveReplace,    &Refiner::MoveAdd,
+                                  &Refiner::MoveSlots,  &Refiner::MoveNodes};
+  // What climbs over drafts have settled is left out on large problems.
+  static constexpr Move kFew[] = {&Refiner::MoveShares, &Refiner::MoveBoundaries, &Refiner::MoveMicroBatches,
+                                  &Refiner::MoveNodes};
   current_ = std::move(start);
+  const absl::Span<const Move> kMoves = table_.kinds().is_small() ? absl::Span<const Move>(kAll) : kFew;
   for (bool is_improved = true; is_improved && !judge_.is_exhausted();) {
     is_improved = false;
     for (const Move move : kMoves) {
@@ -247,6 +252,8 @@ bool Refiner::MoveMicroBatches() {
           is_divisible = is_divisible && pipeline.samples() % micro_batch == 0;
           pipeline.micro_batches = static_cast<int>(pipeline.samples() / micro_batch);
           pipeline.micro_batch = micro_batch;
+          // Infinite where nothing was measured.
+          is_divisible = is_divisible && std::isfinite(RateOf(table_, pipeline).latency);
         }
         if ((is_divisible && Take(plan)) || TakeShared(plan)) return true;
         if (is_small() && TakeRecut(plan, subject)) return true;

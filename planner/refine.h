@@ -1,14 +1,15 @@
 // Local moves on a complete plan, judged by CostModel::Evaluate: what the mix cannot see (synchronisation, whole nodes,
 // overlap, egress, exact limits) is settled here.
 //
-// Equal pipelines form a class and are changed together; on small problems also one by one. Kinds of moves, in order:
+// Equal pipelines form a class and are changed together; on small problems also one by one. Kinds of moves, in order;
+// those marked * on small problems only, elsewhere climbs over drafts have made them (draft_climber.h):
 //   shares      a micro-batch's worth of samples from one class to another; shares as if a class were faster or slower
 //   boundaries  a layer from one stage to another of the same pipeline, the stages between shift
 //   micro       another micro-batch size for a class
-//   drop        one pipeline less
-//   replace     one pipeline of a class by another shape that fits
-//   add         one more pipeline of any shape that fits into the free GPUs
-//   slots       another pool, tensor degree or recomputation for a stage; a stage split in two, two stages merged
+//   drop    *   one pipeline less
+//   replace *   one pipeline of a class by another shape that fits
+//   add     *   one more pipeline of any shape that fits into the free GPUs
+//   slots   *   another pool, tensor degree or recomputation for a stage; a stage split in two, two stages merged
 //   nodes       another layout; two groups change places; a group moves to another node
 // The first move of a kind that improves is taken and the kind starts again; the search ends when no kind improves.
 #pragma once

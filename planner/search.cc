@@ -18,9 +18,9 @@
 namespace sail::planner {
 namespace {
 
-constexpr int kSmallGpus = 16;        // up to here seeds are refined as plans, in every layout
 constexpr size_t kRefinedSeeds = 80;  // of small problems
 constexpr size_t kClimbs = 16;        // from the best seeds, unlike ones first
+constexpr size_t kUnfolded = 4;       // of their optima
 constexpr size_t kFinalists = 4;      // of large problems
 
 int64_t GpusOf(const ir::Cluster& cluster, const std::vector<int>& quotas) {
@@ -61,11 +61,11 @@ class TableSearch {
 
   absl::StatusOr<SearchResult> Run() {
     std::vector<ScoredDraft> seeds;
-    for (Draft& seed : MakeSeeds(table_, shapes_, judge_.scope())) {
+    for (Draft& seed : MakeSeeds(drafts_, shapes_)) {
       const std::optional<Score> score = drafts_.Judge(seed);
       if (score) seeds.push_back({.draft = std::move(seed), .score = *score});
     }
-    const std::vector<ScoredDraft> finalists = gpus_ <= kSmallGpus ? std::move(seeds) : Climb(std::move(seeds));
+    const std::vector<ScoredDraft> finalists = table_.kinds().is_small() ? std::move(seeds) : Climb(std::move(seeds));
     SearchResult result;
     Refiner refiner(table_, shapes_, judge_);
     for (Judged& plan : Place(finalists)) {
@@ -81,22 +81,42 @@ class TableSearch {
  private:
   // Local optima, best first.
   std::vector<ScoredDraft> Climb(std::vector<ScoredDraft> seeds) {
+    std::vector<ScoredDraft> optima = ClimbFrom(Diverse(std::move(seeds), kClimbs));
+    if (!table_.kinds().has_merged()) return optima;
+    // Teams on alike pools, each by itself.
+    std::vector<ScoredDraft> unfolded;
+    for (size_t i = 0; i < std::min(kUnfolded, optima.size()); ++i) {
+      ScoredDraft start{.draft = drafts_.Unfold(optima[i].draft), .score = optima[i].score};
+      unfolded.push_back(std::move(start));
+    }
+    for (ScoredDraft& optimum : ClimbFrom(std::move(unfolded))) optima.push_back(std::move(optimum));
+    std::stable_sort(optima.begin(), optima.end(), IsBetterDraft);
+    return optima;
+  }
+
+  static bool IsBetterDraft(const ScoredDraft& a, const ScoredDraft& b) { return a.score < b.score; }
+
+  // Local optima, best first. Each climb may take its share of the budget that the ones before left.
+  std::vector<ScoredDraft> ClimbFrom(std::vector<ScoredDraft> starts) {
     DraftClimber climber(shapes_, drafts_);
     std::vector<ScoredDraft> optima;
-    for (ScoredDraft& start : Diverse(std::move(seeds), kClimbs)) optima.push_back(climber.Climb(std::move(start)));
-    std::stable_sort(optima.begin(), optima.end(),
-                     [](const ScoredDraft& a, const ScoredDraft& b) { return a.score < b.score; });
+    auto left = static_cast<int64_t>(starts.size()) + (starts.size() > kUnfolded ? 1 : 0);
+    for (ScoredDraft& start : starts) {
+      drafts_.Allow(drafts_.work_left() / left--);
+      optima.push_back(climber.Climb(std::move(start)));
+    }
+    std::stable_sort(optima.begin(), optima.end(), IsBetterDraft);
     return optima;
   }
 
   // The best of the finalists as plans, best first.
   std::vector<Judged> Place(const std::vector<ScoredDraft>& finalists) {
-    const size_t most = gpus_ <= kSmallGpus ? kRefinedSeeds : kFinalists;
+    const size_t most = table_.kinds().is_small() ? kRefinedSeeds : kFinalists;
     std::vector<Judged> judged;
     for (const ScoredDraft& finalist : finalists) {
-      if (gpus_ > kSmallGpus && judged.size() >= most) break;
+      if (!table_.kinds().is_small() && judged.size() >= most) break;
       for (const Layout layout : kLayouts) {
-        if (gpus_ > kSmallGpus && layout != finalist.draft.layout) continue;
+        if (!table_.kinds().is_small() && layout != finalist.draft.layout) continue;
         Draft draft = finalist.draft;
         draft.layout = layout;
         std::optional<ir::Plan> placed = drafts_.ToPlan(draft);

@@ -16,9 +16,11 @@ constexpr int64_t kMaxNodeCombinations = 40;  // up to here all of them
 constexpr size_t kMaxPoolSets = 15;
 constexpr size_t kSimpleSeeds = 40;  // kept by each of two rankings, shared by classes of weight
 constexpr size_t kLeastSimpleSeeds = 10;
+constexpr size_t kFilledSeeds = 2;
+constexpr int kMostRelayed = 6;     // pools of a pipeline
 constexpr size_t kFewShapes = 120;  // up to here all pairs
 
-// Node counts by pool to search within.
+// Node counts by kind of pool to search within.
 std::vector<std::vector<int>> PartsOf(const std::vector<int>& quotas) {
   std::vector<std::vector<int>> parts;
   int64_t combinations = 1;
@@ -37,7 +39,7 @@ std::vector<std::vector<int>> PartsOf(const std::vector<int>& quotas) {
       parts.push_back(part);
     }
   }
-  // Sets of pools: all of few; of many, the full set, each alone and all but each.
+  // Sets of kinds: all of few; of many, the full set, each alone and all but each.
   std::set<std::vector<bool>, std::greater<>> sets;
   if (pools.size() <= 4) {
     for (size_t bits = 1; bits < (size_t{1} << pools.size()); ++bits) {
@@ -59,7 +61,7 @@ std::vector<std::vector<int>> PartsOf(const std::vector<int>& quotas) {
     }
   }
   for (const std::vector<bool>& set : sets) {
-    for (const double share : {1.0, 0.75, 0.5, 0.25}) {
+    for (const double share : {1.0, 0.5}) {
       std::vector<int> part(quotas.size(), 0);
       for (size_t p = 0; p < quotas.size(); ++p) {
         if (set[p]) part[p] = static_cast<int>(std::ceil(share * quotas[p]));
@@ -72,26 +74,38 @@ std::vector<std::vector<int>> PartsOf(const std::vector<int>& quotas) {
 
 class SeedMaker {
  public:
-  SeedMaker(const StageTable& table, const std::vector<PipelineShape>& shapes, const SearchScope& scope)
-      : table_(table), shapes_(shapes), scope_(scope), cluster_(table.problem().cluster) {
+  SeedMaker(DraftJudge& judge, const std::vector<PipelineShape>& shapes)
+      : judge_(judge),
+        table_(judge.table()),
+        kinds_(table_.kinds()),
+        shapes_(shapes),
+        scope_(judge.scope()),
+        cluster_(table_.problem().cluster),
+        empty_(judge.RoomLeft(Draft())) {
     mix_.shapes = &shapes;
-    mix_.global_batch = table.problem().job.global_batch;
-    mix_.rows = cluster_.pools.size();
-    for (const ir::Constraint& constraint : scope.constraints) {
+    mix_.global_batch = table_.problem().job.global_batch;
+    mix_.rows = kinds_.count();
+    for (const ir::Constraint& constraint : scope_.constraints) {
       if (IsLinear(constraint)) ++mix_.rows;
     }
     for (const PipelineShape& shape : shapes) {
-      mix_.use.insert(mix_.use.end(), shape.gpus.begin(), shape.gpus.end());
-      for (const ir::Constraint& constraint : scope.constraints) {
+      const std::vector<int64_t> gpus = ByKind(shape.gpus);
+      mix_.use.insert(mix_.use.end(), gpus.begin(), gpus.end());
+      for (const ir::Constraint& constraint : scope_.constraints) {
         if (IsLinear(constraint)) mix_.use.push_back(SumOf(constraint.metric, shape.gpus));
       }
     }
   }
 
   std::vector<Draft> Make() {
-    for (const std::vector<int>& part : PartsOf(scope_.quotas)) AddMixes(part);
+    std::vector<int> nodes(kinds_.count(), 0);
+    for (size_t p = 0; p < scope_.quotas.size(); ++p) {
+      if (scope_.quotas[p] > 0) nodes[kinds_.kind(static_cast<int>(p))] += scope_.quotas[p];
+    }
+    for (const std::vector<int>& part : PartsOf(nodes)) AddMixes(part);
     AddSimple();
     AddUniform();
+    AddRelays();
     return std::move(seeds_);
   }
 
@@ -114,12 +128,21 @@ class SeedMaker {
     return sum;
   }
 
-  // The mixes of one part of the quotas, by classes of layers per GPU.
+  std::vector<int64_t> ByKind(const std::vector<int>& gpus) const {
+    std::vector<int64_t> sums(kinds_.count(), 0);
+    for (size_t p = 0; p < gpus.size(); ++p) {
+      if (gpus[p] > 0) sums[kinds_.kind(static_cast<int>(p))] += gpus[p];
+    }
+    return sums;
+  }
+
+  // The mixes of one part of the nodes, by kind, and by classes of layers per GPU.
   void AddMixes(const std::vector<int>& part) {
-    std::vector<double> capacity;
+    std::vector<double> capacity(part.begin(), part.end());
     std::vector<int> allowed;
-    for (size_t p = 0; p < part.size(); ++p) {
-      capacity.push_back(part[p] * cluster_.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node);
+    for (size_t p = 0; p < scope_.quotas.size(); ++p) {
+      const int kind = kinds_.kind(static_cast<int>(p));
+      if (kind >= 0) capacity[kind] = part[kind] * cluster_.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
     }
     for (const ir::Constraint& constraint : scope_.constraints) {
       if (IsLinear(constraint)) capacity.push_back(constraint.limit);
@@ -132,7 +155,7 @@ class SeedMaker {
     }
     double most = table_.layers();
     while (!allowed.empty()) {
-      const Mix mix = FindMix(mix_, allowed, capacity);
+      const Mix mix = FindMix(mix_, allowed, capacity, mix_seconds_);
       if (!mix.empty()) AddSeed(mix);
       // The next class halves the fullest GPU of the shapes in use, so that classes differ.
       double used = 0;
@@ -150,8 +173,9 @@ class SeedMaker {
 
   // One shape, repeated, and of few shapes each pair: the best by time and by time times price of the GPUs.
   void AddSimple() {
-    // Synchronisation grows with the layers of the largest stage and with the least tensor degree.
-    using Weight = std::pair<int, int>;
+    // Synchronisation grows with the layers of the largest stage and with the least tensor degree, and with the number
+    // of pools that are filled (0: whatever they are).
+    using Weight = std::tuple<int, int, int>;
     std::map<Weight, std::vector<Ranked>> by_time, by_price;
     const auto rank = [&](Weight weight, double seconds, double price, Mix mix) {
       by_price[weight].push_back({seconds * price, mix});
@@ -159,7 +183,7 @@ class SeedMaker {
     };
     const bool is_few = shapes_.size() <= kFewShapes;  // then no class needs seeds of its own
     const auto weight_of = [&](const PipelineShape& shape) {
-      return is_few ? Weight() : Weight(std::ilogb(shape.largest_stage), shape.least_degree);
+      return is_few ? Weight() : Weight(std::ilogb(shape.largest_stage), shape.least_degree, 0);
     };
     const auto price_of = [&](int i) { return SumOf(ir::Metric::kCostRate, shapes_[i].gpus); };
     for (int i = 0; i < static_cast<int>(shapes_.size()); ++i) {
@@ -167,12 +191,17 @@ class SeedMaker {
       for (const int count : CountsOf(i)) {
         const double micro_batches = std::ceil(static_cast<double>(mix_.global_batch) / (count * rate.micro_batch));
         if (micro_batches > rate.max_micro_batches) continue;
-        rank(weight_of(shapes_[i]), rate.latency + (micro_batches - 1) * rate.bottleneck, count * price_of(i),
-             {{i, count}});
+        const double seconds = rate.latency + (micro_batches - 1) * rate.bottleneck;
+        rank(weight_of(shapes_[i]), seconds, count * price_of(i), {{i, count}});
+        if (const int pools = PoolsFilled(i, count)) {
+          Weight weight = weight_of(shapes_[i]);
+          std::get<2>(weight) = pools;
+          rank(weight, seconds, count * price_of(i), {{i, count}});
+        }
       }
       if (!is_few) continue;
       for (int j = i + 1; j < static_cast<int>(shapes_.size()); ++j) {
-        if (!IsWithinQuotas(i, 1, j, 1)) continue;
+        if (!IsWithinQuotas(i, j)) continue;
         const std::vector<PipelineRate> rates = {rate, shapes_[j].rate};
         const std::optional<std::vector<int>> counts = ShareSamples(rates, mix_.global_batch);
         if (!counts) continue;
@@ -188,27 +217,26 @@ class SeedMaker {
       const size_t share = kSimpleSeeds / std::max<size_t>(rankings->size(), 1);
       const size_t most = std::max(share, kLeastSimpleSeeds);
       for (auto& [weight, ranking] : *rankings) {
-        const size_t kept = std::min(most, ranking.size());
+        const size_t kept = std::min(std::get<2>(weight) > 0 ? kFilledSeeds : most, ranking.size());
         std::partial_sort(ranking.begin(), ranking.begin() + static_cast<std::ptrdiff_t>(kept), ranking.end());
         for (size_t i = 0; i < kept; ++i) AddSeed(ranking[i].mix);
       }
     }
   }
 
-  // In every pool as many pipelines as fit, all of one depth, tensor degree and micro-batch.
+  // In every kind of pool as many pipelines as fit, all of one depth, tensor degree and micro-batch.
   void AddUniform() {
     const ir::Job& job = table_.problem().job;
     for (int micro = 0; micro < static_cast<int>(job.micro_batches.size()); ++micro) {
       for (const int depth : job.pipeline_depths) {
         if (depth > table_.max_depth()) break;
         for (const int tensor : job.tensor_degrees) {
-          Draft draft;
+          Draft draft{.is_folded = kinds_.has_merged()};
           for (int slot = 0; slot < static_cast<int>(table_.slots().size()); ++slot) {
             const auto& [pool, degree, recompute] = table_.slots()[slot];
-            if (degree != tensor || recompute != job.recomputes.front()) continue;
-            const int groups = scope_.quotas[pool.index()] * (cluster_.machine(pool).gpus_per_node / tensor);
-            Team team{
-                .micro = micro, .slots = std::vector<int>(depth, slot), .counts = {}, .pipelines = groups / depth};
+            if (degree != tensor || recompute != job.recomputes.front() || !kinds_.Leads(pool.index())) continue;
+            Team team{.micro = micro, .slots = std::vector<int>(depth, slot), .counts = {}};
+            team.pipelines = judge_.MostThatFit(team, empty_, draft.is_folded);
             if (team.pipelines > 0 && Recut(table_, team)) draft.teams.push_back(std::move(team));
           }
           if (draft.teams.size() > 1) seeds_.push_back(std::move(draft));
@@ -217,18 +245,55 @@ class SeedMaker {
     }
   }
 
-  // 1, 2, 3, 4, then in steps of a half, and as many as fit and have a micro-batch each.
-  std::vector<int> CountsOf(int i) const {
-    int64_t most = mix_.global_batch / shapes_[i].rate.micro_batch;
-    for (size_t p = 0; p < scope_.quotas.size(); ++p) {
-      if (shapes_[i].gpus[p] > 0) most = std::min(most, GpusOf(p) / shapes_[i].gpus[p]);
+  // Pipelines that pass through several pools of a kind, with equally many stages in each: gradients stay within a
+  // pool, activations cross.
+  void AddRelays() {
+    const ir::Job& job = table_.problem().job;
+    for (int slot = 0; slot < static_cast<int>(table_.slots().size()); ++slot) {
+      const Slot& first = table_.slots()[slot];
+      if (!kinds_.Leads(first.pool.index()) || first.recompute != job.recomputes.front()) continue;
+      std::vector<int> pools;
+      for (const std::vector<int>& image : kinds_.Images({first.pool.index()})) pools.push_back(image.front());
+      const int most = std::min(static_cast<int>(pools.size()), kMostRelayed);
+      for (int relayed = 2; kinds_.has_merged() && relayed <= most; ++relayed) {
+        for (int stages = 1; stages * relayed <= table_.max_depth(); stages *= 2) {
+          if (!std::binary_search(job.pipeline_depths.begin(), job.pipeline_depths.end(), stages * relayed)) continue;
+          for (int micro = 0; micro < static_cast<int>(job.micro_batches.size()); ++micro) {
+            Team team{.micro = micro, .slots = {}, .counts = {}};
+            for (int i = 0; i < relayed; ++i) {
+              const Slot part{.pool = ir::PoolId(pools[i]), .tensor = first.tensor, .recompute = first.recompute};
+              team.slots.insert(team.slots.end(), stages, table_.SlotIndex(part));
+            }
+            team.pipelines = judge_.MostThatFit(team, empty_, /*is_folded=*/true);
+            if (team.pipelines == 0 || !Recut(table_, team)) continue;
+            seeds_.push_back({.teams = {std::move(team)}, .is_folded = true});
+          }
+        }
+      }
     }
-    std::vector<int> counts;
-    for (int64_t count = 1; count <= most; count += count < 4 ? 1 : count / 2) {
-      counts.push_back(static_cast<int>(count));
+  }
+
+  // 1, 2, 3, 4, then in steps of a half, as many as fill one pool after the other, and as many as fit; all of them have
+  // a micro-batch.
+  std::set<int> CountsOf(int i) {
+    const Team team{.micro = shapes_[i].micro, .slots = shapes_[i].slots, .counts = shapes_[i].counts};
+    const std::vector<int> fit = judge_.FitByPools(team, empty_, kinds_.has_merged());
+    const int64_t most = std::min<int64_t>(mix_.global_batch / shapes_[i].rate.micro_batch, fit.back());
+    std::set<int> counts;
+    for (int64_t count = 1; count <= most; count += count < 4 ? 1 : count / 2) counts.insert(static_cast<int>(count));
+    for (const int filled : fit) {
+      if (most > 0 && filled > 0) counts.insert(static_cast<int>(std::min<int64_t>(filled, most)));
     }
-    if (!counts.empty() && counts.back() < most) counts.push_back(static_cast<int>(most));
     return counts;
+  }
+
+  // How many pools `count` pipelines on one pool each fill to the brim; 0 where none is merged.
+  int PoolsFilled(int i, int count) {
+    const Team team{.micro = shapes_[i].micro, .slots = shapes_[i].slots, .counts = shapes_[i].counts};
+    if (!kinds_.has_merged() || table_.PoolsOf(team.slots).size() > 1) return 0;
+    const std::vector<int> fit = judge_.FitByPools(team, empty_, /*is_folded=*/true);
+    const auto it = std::find(fit.begin(), fit.end(), count);
+    return it == fit.end() ? 0 : static_cast<int>(it - fit.begin()) + 1;
   }
 
   // Of all nodes of a pool.
@@ -236,11 +301,10 @@ class SeedMaker {
     return int64_t{scope_.quotas[pool]} * cluster_.machine(ir::PoolId(static_cast<int>(pool))).gpus_per_node;
   }
 
-  // `count` pipelines of shape i and `other_count` of shape j.
-  bool IsWithinQuotas(int i, int count, int j, int other_count) const {
+  // A pipeline of each shape.
+  bool IsWithinQuotas(int i, int j) const {
     for (size_t p = 0; p < scope_.quotas.size(); ++p) {
-      const int64_t used = int64_t{shapes_[i].gpus[p]} * count + int64_t{shapes_[j].gpus[p]} * other_count;
-      if (used > GpusOf(p)) return false;
+      if (shapes_[i].gpus[p] + shapes_[j].gpus[p] > GpusOf(p)) return false;
     }
     return true;
   }
@@ -279,7 +343,7 @@ class SeedMaker {
   }
 
   bool AddShared(const Mix& mix) {
-    Draft draft;
+    Draft draft{.is_folded = kinds_.has_merged()};
     std::vector<RatedTeam> rated;
     for (const auto& [shape, pipelines] : mix) {
       const PipelineShape& s = shapes_[shape];
@@ -291,20 +355,23 @@ class SeedMaker {
     return true;
   }
 
+  DraftJudge& judge_;
   const StageTable& table_;
+  const PoolKinds& kinds_;
   const std::vector<PipelineShape>& shapes_;
   const SearchScope& scope_;
   const ir::Cluster& cluster_;
+  const DraftJudge::Room empty_;
   MixProblem mix_;
+  double mix_seconds_ = 0;  // of the mix before: T of the next is not far
   std::set<Mix> known_;
   std::vector<Draft> seeds_;
 };
 
 }  // namespace
 
-std::vector<Draft> MakeSeeds(const StageTable& table, const std::vector<PipelineShape>& shapes,
-                             const SearchScope& scope) {
-  return SeedMaker(table, shapes, scope).Make();
+std::vector<Draft> MakeSeeds(DraftJudge& judge, const std::vector<PipelineShape>& shapes) {
+  return SeedMaker(judge, shapes).Make();
 }
 
 }  // namespace sail::planner

@@ -13,6 +13,7 @@ StageTable::StageTable(const ir::Problem& problem, const sim::CostModel& costs, 
     : problem_(problem),
       costs_(costs),
       optimizer_(optimizer),
+      kinds_(problem.cluster, quotas),
       layers_(problem.model.layer_count()),
       micro_count_(problem.job.micro_batches.size()) {
   for (const int depth : problem.job.pipeline_depths) {
@@ -54,6 +55,26 @@ bool StageTable::FitsLike(const StageTable& other) const {
 int StageTable::SlotIndex(const Slot& slot) const {
   const auto it = std::lower_bound(slots_.begin(), slots_.end(), slot);
   return it != slots_.end() && *it == slot ? static_cast<int>(it - slots_.begin()) : -1;
+}
+
+std::vector<int> StageTable::PoolsOf(const std::vector<int>& slots) const {
+  std::vector<int> pools;
+  for (const int slot : slots) {
+    const int pool = slots_[slot].pool.index();
+    if (std::find(pools.begin(), pools.end(), pool) == pools.end()) pools.push_back(pool);
+  }
+  return pools;
+}
+
+std::vector<int> StageTable::OnPools(std::vector<int> slots, const std::vector<int>& from,
+                                     const std::vector<int>& to) const {
+  for (int& id : slots) {
+    Slot slot = slots_[id];
+    const auto place = std::find(from.begin(), from.end(), slot.pool.index()) - from.begin();
+    slot.pool = ir::PoolId(to[place]);
+    id = SlotIndex(slot);
+  }
+  return slots;
 }
 
 sim::StageShape StageTable::Shape(int slot, int micro, Ends ends, int count) const {

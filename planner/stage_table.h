@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/problem.h"
+#include "planner/pool_kinds.h"
 #include "simulator/cost_model.h"
 
 namespace sail::planner {
@@ -43,11 +44,16 @@ class StageTable {
              OptimizerState optimizer = {});
 
   const ir::Problem& problem() const { return problem_; }
+  const PoolKinds& kinds() const { return kinds_; }
   ir::OptimizerSharding optimizer_sharding() const { return optimizer_.sharding; }  // of the plans made from this
   // Whether every stage fits where it fits in `other`, a table of the same problem and quotas.
   bool FitsLike(const StageTable& other) const;
   const std::vector<Slot>& slots() const { return slots_; }  // ascending
   int SlotIndex(const Slot& slot) const;                     // -1 if there is none
+  // The pools of a chain, each once, in order of their first stage.
+  std::vector<int> PoolsOf(const std::vector<int>& slots) const;
+  // The chain on other pools: every pool of `from` replaced by that of `to` at the same place.
+  std::vector<int> OnPools(std::vector<int> slots, const std::vector<int>& from, const std::vector<int>& to) const;
   int layers() const { return layers_; }
   int max_depth() const { return max_depth_; }  // the deepest pipeline of the job that has a layer for every stage
 
@@ -82,6 +88,7 @@ class StageTable {
   const ir::Problem& problem_;
   const sim::CostModel& costs_;
   OptimizerState optimizer_;
+  PoolKinds kinds_;
   std::vector<Slot> slots_;
   int layers_ = 0;
   int max_depth_ = 0;

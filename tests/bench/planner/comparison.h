@@ -23,6 +23,12 @@ struct Search {
   std::optional<double> gap;  // share of the value; absent where the planner certifies none
 };
 
+// The cheapest plan that is as fast as the published one.
+struct AsFast {
+  double usd = 0;     // per iteration
+  std::string fault;  // empty: the plan is valid
+};
+
 // What one cost model says.
 struct Comparison {
   Judgement published;
@@ -33,7 +39,8 @@ struct Result {
   Scenario scenario;
   Comparison published_model;
   Comparison own_model;
-  std::string fault_of_ours;  // empty, or why the scenario counts as failed
+  std::optional<AsFast> as_fast;  // under the published model; absent where cost is the objective
+  std::string fault_of_ours;      // empty, or why the scenario counts as failed
 };
 
 // Of the scenario's objective.

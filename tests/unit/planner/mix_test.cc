@@ -64,7 +64,8 @@ PipelineShape Shape(double bottleneck, std::vector<int> gpus) {
 TEST(FindMix, CombinesPoolsWhereThatIsBest) {
   const std::vector<PipelineShape> shapes = {Shape(1, {2, 0}), Shape(0.9, {1, 1}), Shape(3, {0, 2})};
   const MixProblem problem{.shapes = &shapes, .use = {2, 0, 1, 1, 0, 2}, .rows = 2, .global_batch = 100};
-  EXPECT_THAT(FindMix(problem, {0, 1, 2}, {4, 2}), UnorderedElementsAre(std::pair(0, 1), std::pair(1, 2)));
+  double seconds = 0;
+  EXPECT_THAT(FindMix(problem, {0, 1, 2}, {4, 2}, seconds), UnorderedElementsAre(std::pair(0, 1), std::pair(1, 2)));
 }
 
 }  // namespace
