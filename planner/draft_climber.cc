@@ -8,7 +8,7 @@
 namespace sail::planner {
 namespace {
 
-constexpr size_t kPromisingShapes = 24;
+constexpr size_t kPromisingShapes = 12;
 constexpr int kFarBoundaries = 8;  // up to this depth layers move between any two stages
 
 int GpusOf(const StageTable& table, const Team& team) {

@@ -77,38 +77,54 @@ class ChainCut {
 
   std::optional<std::vector<int>> Cut() {
     if (chain_.size() == 1) return fits_[0] < 1 ? std::nullopt : std::optional(std::vector<int>{table_.layers()});
-    double high = 0;
-    for (size_t s = 0; s < chain_.size(); ++s) {
-      if (fits_[s] < 1) return std::nullopt;
-      high = std::max(high, Period(s, fits_[s]));
-    }
-    if (!Reaches(high)) return std::nullopt;
-    // 1. Bisection narrows the range.
-    double low = 0;
-    for (int step = 0; step < 12; ++step) {
-      const double middle = (low + high) / 2;
-      (Reaches(middle) ? high : low) = middle;
-    }
-    // 2. Steps to the next smaller value a stage can have, until it is out of reach.
-    Reaches(high);
-    for (;;) {
-      double used = 0;
-      for (size_t s = 0; s < chain_.size(); s = run_end_[s]) {
-        used = std::max(used, Period(s, layers_[run_end_[s] - 1]));  // the last of a run has most layers
-      }
-      high = used;
-      if (used <= 0 || !Reaches(std::nextafter(used, 0.0))) break;
-    }
-    Reaches(high);
+    const std::optional<double> bottleneck = LeastBottleneck();
+    if (!bottleneck) return std::nullopt;
+    SetMost(*bottleneck);
     return Fill();
   }
 
  private:
   double Period(size_t s, int count) const { return table_.Time(chain_[s], micro_, ends_[s], count) + crossing_[s]; }
 
+  // From one layer a stage, layers go where the period grows to the least: stages of a run grow together, as far as
+  // their memory allows. nullopt if not all layers fit.
+  std::optional<double> LeastBottleneck() const {
+    int left = table_.layers() - static_cast<int>(chain_.size());
+    double bottleneck = 0;
+    absl::InlinedVector<Growth, 8> runs;
+    for (size_t begin = 0; begin < chain_.size(); begin = run_end_[begin]) {
+      if (fits_[begin] < 1) return std::nullopt;  // the first of a run holds least
+      bottleneck = std::max(bottleneck, Period(begin, 1));
+      runs.push_back({.begin = begin, .taking = begin});
+      Grow(runs.back());
+    }
+    while (left > 0) {
+      Growth& next = *std::min_element(runs.begin(), runs.end(),
+                                       [](const Growth& a, const Growth& b) { return a.next_period < b.next_period; });
+      if (!std::isfinite(next.next_period)) return std::nullopt;
+      bottleneck = std::max(bottleneck, next.next_period);
+      left -= static_cast<int>(run_end_[next.begin] - next.taking);
+      Grow(next);
+    }
+    return bottleneck;
+  }
+
+  // Equal stages that have `layers` each, but for those before `taking`, whose memory is full.
+  struct Growth {
+    size_t begin = 0;
+    size_t taking = 0;
+    int layers = 0;
+    double next_period = 0;  // with one layer more; infinite where all are full
+  };
+  void Grow(Growth& run) const {
+    ++run.layers;
+    while (run.taking < run_end_[run.begin] && fits_[run.taking] <= run.layers) ++run.taking;
+    const bool is_full = run.taking == run_end_[run.begin];
+    run.next_period = is_full ? std::numeric_limits<double>::infinity() : Period(run.begin, run.layers + 1);
+  }
+
   // Sets layers_ to n_s(bottleneck).
-  bool Reaches(double bottleneck) {
-    int total = 0, least = table_.layers();
+  void SetMost(double bottleneck) {
     for (size_t begin = 0; begin < chain_.size(); begin = run_end_[begin]) {
       // Stages of a run differ in memory only; the last holds most.
       const int most = fits_[run_end_[begin] - 1];
@@ -116,13 +132,8 @@ class ChainCut {
       // The difference is rounded; the sum decides.
       while (in_time > 0 && Period(begin, in_time) > bottleneck) --in_time;
       while (in_time < most && Period(begin, in_time + 1) <= bottleneck) ++in_time;
-      for (size_t s = begin; s < run_end_[begin]; ++s) {
-        layers_[s] = std::min(in_time, fits_[s]);
-        least = std::min(least, layers_[s]);
-        total += layers_[s];
-      }
+      for (size_t s = begin; s < run_end_[begin]; ++s) layers_[s] = std::min(in_time, fits_[s]);
     }
-    return least > 0 && total >= table_.layers();
   }
 
   // Takes L layers out of the upper limits layers_: the fastest slots to the brim, equally fast ones evenly.

@@ -5,9 +5,9 @@
 // boundary cost c_s after stage s (c_{P−1} = 0), micro-batch b and at most f micro-batches in flight, let
 //   n_s(B) = the most layers of stage s with time + c_s <= B that fit with min(f, P − s) micro-batches stashed.
 // A bottleneck B is reachable iff every n_s(B) >= 1 and Σ n_s(B) >= L: stages take any number of layers up to n_s(B),
-// because time and memory fall with the number of layers. n_s is monotone in B, so the least B is found by bisection
-// and then exactly, by stepping below each value found: O(P · log L) per step. Cuts are by time under memory, never by
-// count. Within the least B the fastest stages are filled first (least latency), equally fast ones evenly.
+// because time and memory fall with the number of layers. The least B is what layers need that are given out one by one,
+// each to the stage whose time it raises to the least: O(levels · runs of equal stages). Cuts are by time under memory,
+// never by count. Within the least B the fastest stages are filled first (least latency), equally fast ones evenly.
 //
 // A pipeline with bottleneck B and latency Λ = Σ (t_s + c_s) runs M micro-batches in Λ + (M − 1)·B (cost_model.h), so
 // within a time T it runs  ⌊(T − Λ)/B⌋ + 1  of them: (B, Λ, GPUs by pool, memory's limit on M) is all the mix needs.
