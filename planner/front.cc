@@ -19,8 +19,9 @@ const ir::ObjectiveTerm kCheap{.metric = ir::Metric::kCostPerIter, .maximize = f
 
 class FrontScan {
  public:
-  FrontScan(const ir::Problem& problem, const sim::CostModel& costs, const PlannerOptions& options)
-      : problem_(problem), costs_(costs), options_(options) {}
+  FrontScan(const ir::Problem& problem, const sim::CostModel& costs, const PlannerOptions& options,
+            const FrontProgress& progress)
+      : problem_(problem), costs_(costs), options_(options), progress_(progress) {}
 
   absl::StatusOr<std::vector<ir::Plan>> Scan() {
     SAIL_ASSIGN_OR_RETURN(const std::optional<double> cheapest,
@@ -51,6 +52,7 @@ class FrontScan {
 
   // Collects the best plan of each kind; the money that the best one costs, nullopt if no plan keeps the limits.
   absl::StatusOr<std::optional<double>> Find(Objective objective, std::optional<double> most_money) {
+    if (progress_) progress_(++searches_, 1 + (MayLoseNodes() ? 2 : 1) * (1 + kFrontSteps));
     SearchScope scope = ScopeOf(problem_);
     scope.least_nodes = options_.least_nodes;
     scope.objective = std::move(objective);
@@ -70,6 +72,8 @@ class FrontScan {
   const ir::Problem& problem_;
   const sim::CostModel& costs_;
   const PlannerOptions& options_;
+  const FrontProgress& progress_;
+  int searches_ = 0;  // begun
   std::set<ir::Plan> plans_;
 };
 
@@ -83,8 +87,9 @@ bool IsBeaten(const ir::FrontPoint& a, const ir::FrontPoint& b) {
 }  // namespace
 
 absl::StatusOr<std::vector<ir::Plan>> FindFrontCandidates(const ir::Problem& problem, const sim::CostModel& costs,
-                                                          const PlannerOptions& options) {
-  return FrontScan(problem, costs, options).Scan();
+                                                          const PlannerOptions& options,
+                                                          const FrontProgress& progress) {
+  return FrontScan(problem, costs, options, progress).Scan();
 }
 
 std::vector<ir::FrontPoint> NonDominated(std::vector<ir::FrontPoint> points) {

@@ -9,7 +9,6 @@
 #include "compiler/base/status_macros.h"
 #include "compiler/driver/answer.h"
 #include "compiler/driver/quantity_text.h"
-#include "planner/front.h"
 #include "simulator/sail_cost_model.h"
 #include "simulator/simulate.h"
 
@@ -28,9 +27,10 @@ ir::FrontPoint PointOf(const ir::Report& report, bool chosen) {
 }  // namespace
 
 absl::StatusOr<std::vector<ir::FrontPoint>> FindFront(const ir::Problem& problem, const ir::Plan& chosen,
-                                                      const ir::Report& report) {
+                                                      const ir::Report& report,
+                                                      const planner::FrontProgress& progress) {
   SAIL_ASSIGN_OR_RETURN(const std::vector<ir::Plan> plans,
-                        planner::FindFrontCandidates(problem, *sim::MakeSailCostModel(problem), {}));
+                        planner::FindFrontCandidates(problem, *sim::MakeSailCostModel(problem), {}, progress));
   std::vector<ir::FrontPoint> points = {PointOf(report, /*chosen=*/true)};
   for (const ir::Plan& plan : plans) {
     if (plan == chosen) continue;

@@ -1,5 +1,7 @@
 #include "compiler/driver/reporter.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <vector>
 
@@ -107,6 +109,12 @@ void Reporter::ShowArtifact(absl::string_view kind, absl::string_view path, absl
   Json object = {{"type", "artifact"}, {"v", "1.0"}, {"kind", std::string(kind)}, {"path", std::string(path)}};
   if (!hash.empty()) object["hash"] = std::string(hash);
   WriteErrorLine(object);
+}
+
+void Reporter::ShowProgress(absl::string_view line) {
+  constexpr absl::string_view kClearToEnd = "\x1b[K";
+  if (options_.format != Format::kText || isatty(STDERR_FILENO) != 1) return;
+  WriteError(absl::StrCat("\r", line, kClearToEnd));
 }
 
 void Reporter::Print(absl::string_view text) {

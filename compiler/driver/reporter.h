@@ -30,6 +30,8 @@ class Reporter {
   void ShowError(absl::string_view message);
   // A file or directory was written. `hash` may be empty.
   void ShowArtifact(absl::string_view kind, absl::string_view path, absl::string_view hash);
+  // On a terminal, for people: one line of standard error that the next call writes over; empty: nothing remains.
+  void ShowProgress(absl::string_view line);
   // The product of the command, to standard output.
   void Print(absl::string_view text);
   // A summary for people: to standard output, or to standard error when the product is there; not with json or sarif.

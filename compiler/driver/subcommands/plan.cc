@@ -26,7 +26,11 @@ absl::Status Deliver(const PlanOptions& options, const ir::Problem& problem, con
   const bool to_stdout = options.output == kStandardOutput;
   std::vector<ir::FrontPoint> front;
   if (options.front) {
-    SAIL_ASSIGN_OR_RETURN(front, FindFront(problem, planned.plan, planned.report));
+    const auto show = [&](int search, int searches) {
+      reporter.ShowProgress(absl::StrCat("front: search ", search, " of at most ", searches));
+    };
+    SAIL_ASSIGN_OR_RETURN(front, FindFront(problem, planned.plan, planned.report, show));
+    reporter.ShowProgress("");
     if (options.common.format == Format::kJson) reporter.Print(DumpJson(ir::ToJson(front)));
   }
   const std::string text = ir::PrintPlanFile(problem, planned.plan, planned.report, front);
