@@ -102,12 +102,14 @@ void OutlineSync::AddBuckets() {
   card_uses_.clear();
   zone_uses_.clear();
   int run = 0;
-  for (int layer = 0; layer < problem_.model.layer_count(); ++layer) {
+  for (int layer = 0; layer < problem_.model.layer_count();) {
     if (EnterLayer(layer)) {
       holders_.insert(holders_.end(), stage_.begin(), stage_.end());
       run = AddSum(/*rows=*/1);
     }
-    AddLayer(layer, run);
+    const int count = LayersAlike(layer, run);
+    AddLayers(layer, count, run);
+    layer += count;
   }
 }
 
@@ -128,6 +130,7 @@ int OutlineSync::AddSum(size_t rows) {
   Sum sum{.holders = holders_.size() - rows * classes, .rows = rows, .first_set = static_cast<int>(sets_.size())};
   for (size_t i = sum.holders; i < holders_.size(); ++i) {
     const int ranks = places_[first_place_[(i - sum.holders) % classes] + holders_[i]].ranks;
+    sum.is_even = sum.is_even && (i == sum.holders || ranks == sum.shards);
     sum.shards = std::max(sum.shards, ranks);
   }
   const int id = static_cast<int>(sums_.size());
@@ -223,19 +226,33 @@ void OutlineSync::AddUse(int sum, const ZoneParts& zone, int nodes, size_t to, d
   }
 }
 
-void OutlineSync::AddLayer(int layer, int run) {
+// How many layers from `layer` on have buckets of their own, all alike, at least 1. They are played as one: no other
+// bucket comes between those of a set, and no rank is in two sets. Not the last block, whose bucket may take the head.
+int OutlineSync::LayersAlike(int layer, int run) const {
+  const Sum& sum = sums_[run];
+  if (problem_.model.kind(layer) != ir::LayerKind::kBlock || !sum.is_even) return 1;
+  const int64_t elements = elements_[static_cast<int>(ir::LayerKind::kBlock)].sharded[Log2(sum.shards * smallest_)];
+  const auto bytes = static_cast<double>(elements * element_bytes_);
+  if (2 * bytes <= static_cast<double>(kBucketBytes)) return 1;
+  for (int i = 0; i < blocks_ * sum.shards; ++i) {
+    if (sets_[sum.first_set + i].room >= bytes) return 1;
+  }
+  int last = problem_.model.blocks;
+  for (size_t c = 0; c < stage_.size(); ++c) last = std::min(last, StageAt(c, stage_[c]).last_layer);
+  return std::max(1, last - layer);
+}
+
+void OutlineSync::AddLayers(int layer, int count, int run) {
   const ir::LayerKind kind = problem_.model.kind(layer);
   const bool is_tied = problem_.model.tied_head && kind != ir::LayerKind::kBlock;
   const Elements& elements = elements_[static_cast<int>(kind)];
-  const int shards = sums_[run].shards;
   if (pipelines_ > 1) {
-    if (!is_tied) {
-      const int64_t sharded = elements.sharded[Log2(shards * smallest_)];
-      for (int block = 0; block < blocks_; ++block) {
-        for (int shard = 0; shard < shards; ++shard) Add(run, block, shard, layer, sharded);
-      }
+    if (!is_tied) AddToShards(run, layer, count, elements.sharded[Log2(sums_[run].shards * smallest_)]);
+    if (elements.replicated > 0) {
+      const auto bytes = static_cast<double>(elements.replicated * element_bytes_);
+      Add(sums_[run].first_set, layer, count, bytes);
+      sums_[run].bytes += bytes * count;
     }
-    if (elements.replicated > 0) Add(run, 0, 0, layer, elements.replicated);
   }
   if (is_tied && layer == 0) AddTiedEmbedding(run);
 }
@@ -251,50 +268,78 @@ void OutlineSync::AddTiedEmbedding(int run) {
     for (const PipelineClass& of : outline_->classes) holders_.push_back(static_cast<int>(of.stages.size()) - 1);
     sum = AddSum(/*rows=*/2);
   }
-  const int shards = sums_[sum].shards;
-  for (int block = 0; block < blocks_; ++block) {
-    for (int shard = 0; shard < shards; ++shard) Add(sum, block, shard, 0, tied_elements_[Log2(shards * smallest_)]);
-  }
+  AddToShards(sum, /*layer=*/0, /*count=*/1, tied_elements_[Log2(sums_[sum].shards * smallest_)]);
 }
 
-// One gradient group, with the bucket rule of schedule.h.
-void OutlineSync::Add(int sum, int block, int shard, int layer, int64_t elements) {
-  const int id = sums_[sum].first_set + block * sums_[sum].shards + shard;
-  const double bytes = static_cast<double>(elements * element_bytes_);
-  int& open = sets_[id].open;
-  if (open < 0 || buckets_[open].bytes + bytes > static_cast<double>(kBucketBytes)) {
-    open = static_cast<int>(buckets_.size());
-    buckets_.push_back({.set = id, .layer = layer});
-  }
-  buckets_[open].bytes += bytes;
-  sums_[sum].bytes += block == 0 ? bytes : bytes * (smallest_ - 1);
+// A gradient group of each shard of each of `count` layers.
+void OutlineSync::AddToShards(int sum, int layer, int count, int64_t elements) {
+  const auto bytes = static_cast<double>(elements * element_bytes_);
+  const int sets = blocks_ * sums_[sum].shards;
+  for (int i = 0; i < sets; ++i) Add(sums_[sum].first_set + i, layer, count, bytes);
+  sums_[sum].bytes += bytes * count * sums_[sum].shards * smallest_;
 }
 
-// As AdvanceThroughSync.
+// One gradient group of each of `count` layers, with the bucket rule of schedule.h.
+void OutlineSync::Add(int set, int layer, int count, double bytes) {
+  Set& to = sets_[set];
+  if (to.room >= bytes) {
+    buckets_[to.open].bytes += bytes;
+    to.room -= bytes;
+    return;
+  }
+  to.room = static_cast<double>(kBucketBytes) - bytes;
+  if (count > 1 && to.open >= 0 && buckets_[to.open].layer == layer) {
+    buckets_[to.open].extra = bytes;
+    return;
+  }
+  to.open = static_cast<int>(buckets_.size());
+  buckets_.push_back({.set = set, .layer = layer, .bytes = bytes, .layers = count});
+}
+
+double OutlineSync::SecondsOf(int sum, double bytes) {
+  Sum& of = sums_[sum];
+  for (const Timed& timed : of.timed) {
+    if (timed.bytes == bytes) return timed.seconds;
+  }
+  Timed& timed = of.timed[of.older];
+  of.older = 1 - of.older;
+  timed = {.bytes = bytes, .seconds = AllReduceSeconds(shapes_[sum], bytes)};
+  return timed.seconds;
+}
+
+// When all owners have the gradients of `layer`, of trainers that overlap.
+double OutlineSync::ReadyAt(const std::vector<ClassCosts>& costs, const Set& set, int layer) const {
+  const Sum& sum = sums_[set.sum];
+  const size_t classes = outline_->classes.size();
+  double ready = 0;
+  for (size_t i = 0; i < sum.rows * classes; ++i) {
+    const size_t of = i < classes ? i : i - classes;
+    const int stage = holders_[sum.holders + i];
+    const StageOutline& outline = StageAt(of, stage);
+    const int held = layer < outline.first_layer ? outline.last_layer : layer;
+    const double lead = costs[of].stages[stage].BackwardBefore(outline.first_layer, held);
+    ready = std::max(ready, costs[of].time.backward_end[stage] - lead);
+  }
+  return ready;
+}
+
+// As AdvanceThroughSync. Of n layers alike, each `seconds` long, only the first or the last can be what the others wait
+// for: the times at which an owner has their gradients are on a line, and the latest of several lines is convex.
 void OutlineSync::PlayBuckets(const std::vector<ClassCosts>& costs) {
   const bool overlaps = problem_.job.trainer.overlap_gradients;
-  const size_t classes = outline_->classes.size();
   if (overlaps) std::reverse(buckets_.begin(), buckets_.end());
   for (const Bucket& bucket : buckets_) {
-    Set& set = sets_[bucket.set];
-    const Sum& sum = sums_[set.sum];
-    const size_t owners = sum.rows * classes;
+    const Set& set = sets_[bucket.set];
+    const size_t owners = sums_[set.sum].rows * outline_->classes.size();
     const int* lanes = &owner_lanes_[set.lanes];
+    double seconds = SecondsOf(set.sum, bucket.bytes);
+    if (bucket.extra > 0) seconds += SecondsOf(set.sum, bucket.extra);
     double start = 0;
     for (size_t i = 0; i < owners; ++i) start = std::max(start, reduced_[lanes[i]]);
-    for (size_t i = 0; overlaps && i < owners; ++i) {
-      const size_t of = i < classes ? i : i - classes;
-      const int stage = holders_[sum.holders + i];
-      const StageOutline& outline = StageAt(of, stage);
-      const int held = bucket.layer < outline.first_layer ? outline.last_layer : bucket.layer;
-      const double lead = costs[of].stages[stage].BackwardBefore(outline.first_layer, held);
-      start = std::max(start, costs[of].time.backward_end[stage] - lead);
-    }
-    if (bucket.bytes != set.bytes) {  // most are like the one before
-      set.bytes = bucket.bytes;
-      set.seconds = AllReduceSeconds(shapes_[set.sum], bucket.bytes);
-    }
-    for (size_t i = 0; i < owners; ++i) reduced_[lanes[i]] = start + set.seconds;
+    if (overlaps) start = std::max(start, ReadyAt(costs, set, bucket.layer + bucket.layers - 1));
+    double end = start + bucket.layers * seconds;
+    if (overlaps && bucket.layers > 1) end = std::max(end, ReadyAt(costs, set, bucket.layer) + seconds);
+    for (size_t i = 0; i < owners; ++i) reduced_[lanes[i]] = end;
   }
 }
 

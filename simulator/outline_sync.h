@@ -45,25 +45,33 @@ class OutlineSync {
     int lane = 0;   // of the first block's first rank; a block's ranks follow each other
     int ranks = 1;  // in a block
   };
+  struct Timed {  // an all-reduce
+    double bytes = -1;
+    double seconds = 0;
+  };
   // The all-reduces of some layers, all with the same owners but for shards: all of one shape.
   struct Sum {
-    size_t holders = 0;  // where its stages begin in holders_: one for each class, or two times that
-    size_t rows = 1;     // 2: first and last stages, of a tied embedding
-    int shards = 1;      // in a block
+    size_t holders = 0;   // where its stages begin in holders_: one for each class, or two times that
+    size_t rows = 1;      // 2: first and last stages, of a tied embedding
+    int shards = 1;       // in a block
+    bool is_even = true;  // all its stages have as many ranks, so that its sets share none
     int first_set = 0;
     double bytes = 0;  // of all shards of all blocks
+    Timed timed[2];    // the last of different bytes: a layer mostly has one bucket of matrices and one of vectors
+    int older = 0;     // of the two
   };
   struct Set {  // one shard
     int sum = 0;
-    size_t lanes = 0;   // where its owners begin in owner_lanes_: one for each entry of holders_
-    int open = -1;      // the bucket that takes its next gradients
-    double bytes = -1;  // of the bucket that was played last, and its seconds
-    double seconds = 0;
+    size_t lanes = 0;  // where its owners begin in owner_lanes_: one for each entry of holders_
+    int open = -1;     // the bucket that takes its next gradients
+    double room = -1;  // bytes that it takes yet
   };
   struct Bucket {
     int set = 0;
     int layer = 0;  // the lowest
     double bytes = 0;
+    double extra = 0;  // of one more bucket of each layer
+    int layers = 1;    // more than one: a bucket like this for each of so many layers
   };
   // What each byte of a sum takes a link or card of a group's first node, by zone that it leads to.
   struct CardUse {
@@ -104,9 +112,13 @@ class OutlineSync {
   void AddShape(int sum);
   void AddUses(int sum);
   void AddUse(int sum, const ZoneParts& zone, int nodes, size_t to, double factor);
-  void AddLayer(int layer, int sum);
+  int LayersAlike(int layer, int run) const;
+  void AddLayers(int layer, int count, int run);
   void AddTiedEmbedding(int run);
-  void Add(int sum, int block, int shard, int layer, int64_t elements);
+  void AddToShards(int sum, int layer, int count, int64_t elements);
+  void Add(int set, int layer, int count, double bytes);
+  double SecondsOf(int sum, double bytes);
+  double ReadyAt(const std::vector<ClassCosts>& costs, const Set& set, int layer) const;
   void PlayBuckets(const std::vector<ClassCosts>& costs);
   double LastStep(const std::vector<ClassCosts>& costs) const;
   double CardEnd();

@@ -64,11 +64,11 @@ void ComputePipelineTime(absl::Span<const StageSeconds> stages, int micro_batche
   std::vector<double>& free = rounds.free_;
   auto& arrival = rounds.arrival_;
   for (int k = 1 - depth; k < micro_batches; ++k) {
-    for (int s = depth - 1; s >= 0; --s) {
-      const int micro = k + depth - 1 - s;
-      if (micro < 0 || micro >= micro_batches) continue;
+    // Stage s plays micro-batch k + depth − 1 − s, if there is one.
+    const int first = std::max(0, k + depth - micro_batches);
+    for (int s = std::min(depth, k + depth) - 1; s >= first; --s) {
       const double start = std::max(free[s], arrival[s]);
-      if (s == depth - 1 && micro == 0) time.last_stage_start = start;
+      if (s == depth - 1 && k == 0) time.last_stage_start = start;
       free[s] = start + stages[s].forward;
       if (s + 1 < depth) arrival[s + 1] = free[s] + stages[s].send_activation;
     }

@@ -78,7 +78,8 @@ class SailEstimator : public OutlineEstimator {
                           from.next_on_node);
     };
     const Transfer activation = transfer(from, to);
-    const Transfer gradient = transfer(to, from);
+    const bool is_symmetric = from.pool == to.pool && from.tensor == to.tensor;
+    const Transfer gradient = is_symmetric ? activation : transfer(to, from);
     seconds_.back().send_activation = activation.SecondsAlone();
     seconds_.back().send_gradient = gradient.SecondsAlone();
     if (from.next_on_node || !has_egress_) return;

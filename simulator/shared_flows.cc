@@ -26,11 +26,11 @@ int SharedFlows::ResourceOf(int node, Share share, int zone) const {
   SAIL_CHECK(false) << "share " << share;
 }
 
-void SharedFlows::Use(State& state, Hop hop) {
+void SharedFlows::Use(ResourceList& route, Hop hop) {
   const auto use = [&](int node, Share share, int zone, double capacity) {
     const int resource = ResourceOf(node, share, zone);
     resources_[resource].capacity = capacity;
-    state.resources.push_back(resource);
+    route.push_back(resource);
   };
   const ir::Link& link = network_.link(hop);
   if (link.share == ir::LinkShare::kPerNode) {
@@ -45,9 +45,15 @@ void SharedFlows::Use(State& state, Hop hop) {
   card(hop.to, kCardIn);
 }
 
+int SharedFlows::AddRoute(absl::Span<const Hop> hops) {
+  ResourceList& route = routes_.emplace_back();
+  for (const Hop hop : hops) Use(route, hop);
+  return static_cast<int>(routes_.size()) - 1;
+}
+
 double SharedFlows::RateOf(const State& state) {
   double rate = state.limit;
-  for (const int r : state.resources) {
+  for (const int r : routes_[state.route]) {
     Resource& resource = resources_[r];
     if (resource.asked_weight != state.weight) {  // most flows on one resource are alike
       resource.asked_weight = state.weight;
@@ -58,27 +64,43 @@ double SharedFlows::RateOf(const State& state) {
   return rate;
 }
 
-// Gives every flow on `resources` its present pace. A flow whose pace stays keeps its entry, so that an undisturbed
-// flow takes exactly bytes / rate.
-void SharedFlows::Settle(const ResourceList& resources, double now) {
+// `weight` comes to what the flow uses.
+void SharedFlows::Change(const State& state, int weight, double now) {
+  if (now > changed_at_) Settle();
+  changed_at_ = now;
+  for (const int r : routes_[state.route]) {
+    Resource& resource = resources_[r];
+    resource.weight += weight;
+    resource.asked_weight = 0;
+    if (resource.is_changed) continue;
+    resource.is_changed = true;
+    changed_.push_back(r);
+  }
+}
+
+// Gives every flow on what has changed its present pace. A flow whose pace stays keeps its entry, so that an
+// undisturbed flow takes exactly bytes / rate.
+void SharedFlows::Settle() {
   ++round_;
-  for (const int r : resources) {
+  for (const int r : changed_) {
+    resources_[r].is_changed = false;
     for (const int id : resources_[r].flows) {
       State& state = flows_[id];
       if (state.settled == round_) continue;  // flows mostly share several resources
       state.settled = round_;
       const double rate = RateOf(state);
       if (rate == state.rate) continue;
-      state.remaining = std::max(0.0, state.remaining - state.rate * (now - state.since));
-      state.since = now;
+      state.remaining = std::max(0.0, state.remaining - state.rate * (changed_at_ - state.since));
+      state.since = changed_at_;
       state.rate = rate;
       ++state.version;
-      ends_.push({.time = now + state.remaining / rate, .sequence = sequence_++, .flow = id, .version = state.version});
+      ends_.Push(changed_at_ + state.remaining / rate, {.flow = id, .version = state.version});
     }
   }
+  changed_.clear();
 }
 
-void SharedFlows::Start(const Flow& flow, double payload, double now, int tag) {
+void SharedFlows::Start(int route, int weight, double limit, double bytes, double now, int tag) {
   int id = static_cast<int>(flows_.size());
   if (unused_.empty()) {
     flows_.emplace_back();
@@ -87,59 +109,53 @@ void SharedFlows::Start(const Flow& flow, double payload, double now, int tag) {
     unused_.pop_back();
   }
   State& state = flows_[id];
-  state.resources.clear();
-  state.weight = flow.weight;
-  state.limit = flow.rate;
-  state.remaining = flow.factor * payload;
+  state.route = route;
+  state.weight = weight;
+  state.limit = limit;
+  state.remaining = bytes;
   state.since = now;
-  state.rate = 0;
+  state.rate = 0;  // it gets its pace, and its entry, when it is settled
   state.tag = tag;
   ++state.version;  // entries of the slot's former flows stay stale
   state.is_active = true;
-  for (const Hop hop : flow.hops) Use(state, hop);
-  for (const int r : state.resources) {
-    resources_[r].weight += state.weight;
-    resources_[r].asked_weight = 0;
-    resources_[r].flows.push_back(id);
-  }
   ++active_;
-  if (state.resources.empty()) {
-    state.rate = state.limit;
-    ends_.push(
-        {.time = now + state.remaining / state.rate, .sequence = sequence_++, .flow = id, .version = state.version});
-  } else {
-    Settle(ResourceList(state.resources), now);  // its own pace is 0 until then, so it gets its entry here
+  Change(state, weight, now);
+  for (const int r : routes_[route]) resources_[r].flows.push_back(id);
+  if (routes_[route].empty()) {
+    state.rate = limit;
+    ends_.Push(now + bytes / limit, {.flow = id, .version = state.version});
   }
 }
 
 void SharedFlows::DropStale() {
   while (!ends_.empty()) {
-    const End& end = ends_.top();
+    const End& end = ends_.front();
     if (flows_[end.flow].is_active && flows_[end.flow].version == end.version) return;
-    ends_.pop();
+    ends_.Pop();
   }
-  SAIL_CHECK(false) << "no flow is moving";
 }
 
 double SharedFlows::NextEnd() {
   DropStale();
-  return ends_.top().time;
+  // What ends at the moment of the change has nothing left to move, whatever its pace.
+  if (!changed_.empty() && (ends_.empty() || ends_.time() > changed_at_)) {
+    Settle();
+    DropStale();
+  }
+  SAIL_CHECK(!ends_.empty()) << "no flow is moving";
+  return ends_.time();
 }
 
 int SharedFlows::Finish() {
-  DropStale();
-  const End end = ends_.top();
-  ends_.pop();
-  State& state = flows_[end.flow];
+  const double now = NextEnd();
+  const int id = ends_.front().flow;
+  ends_.Pop();
+  State& state = flows_[id];
   state.is_active = false;
-  for (const int r : state.resources) {
-    resources_[r].weight -= state.weight;
-    resources_[r].asked_weight = 0;
-    std::erase(resources_[r].flows, end.flow);
-  }
+  Change(state, -state.weight, now);
+  for (const int r : routes_[state.route]) std::erase(resources_[r].flows, id);
   --active_;
-  unused_.push_back(end.flow);
-  Settle(ResourceList(state.resources), end.time);
+  unused_.push_back(id);
   return state.tag;
 }
 

@@ -3,16 +3,16 @@
 // A flow's pace is that of its tightest share:  min(own limit, capacity_r · weight / Σ weights on r  for each r it
 // uses). Shares that a slower flow leaves unused are not given to others, so the model is conservative where it is not
 // exact. Paces change only when a flow that shares something starts or ends; between such moments they are constant.
+// What starts and ends at one moment is settled once, when the next later end is asked for.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <queue>
-#include <tuple>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "simulator/network.h"
+#include "simulator/time_queue.h"
 
 namespace sail::sim {
 
@@ -21,8 +21,12 @@ class SharedFlows {
   // `network` must outlive this.
   explicit SharedFlows(const Network& network);
 
-  // The flow's factor · payload bytes start to move at `now` (its latency is over). `tag` comes back from Finish.
-  void Start(const Flow& flow, double payload, double now, int tag);
+  // The hops that a flow moves over, for any number of flows.
+  int AddRoute(absl::Span<const Hop> hops);
+
+  // `bytes` start to move over each hop of the route at `now`, no earlier than what was started or finished before, at
+  // no more than `limit` bytes per second. `tag` comes back from Finish.
+  void Start(int route, int weight, double limit, double bytes, double now, int tag);
 
   bool empty() const { return active_ == 0; }
   // When the next flow ends if nothing starts before; requires !empty().
@@ -37,11 +41,12 @@ class SharedFlows {
     std::vector<int> flows;
     double asked_weight = 0;  // of the flow whose pace was asked for last, and the pace; 0: the flows have changed
     double asked_rate = 0;
+    bool is_changed = false;  // since it was settled
   };
   using ResourceList = absl::InlinedVector<int, 4>;  // as many as one hop uses
   struct State {
-    ResourceList resources;
-    double weight = 1;
+    int route = 0;
+    int weight = 1;
     double limit = 0;      // bytes per second, its own
     double remaining = 0;  // bytes at `since`
     double rate = 0;
@@ -52,30 +57,28 @@ class SharedFlows {
     bool is_active = false;
   };
   struct End {
-    double time;
-    int64_t sequence;
-    int flow;
-    int version;
-    friend bool operator>(const End& a, const End& b) {
-      return std::tie(a.time, a.sequence) > std::tie(b.time, b.sequence);
-    }
+    int flow = 0;
+    int version = 0;
   };
   // Each node has a card and a share of the link to each zone, out and in.
   enum Share { kCardOut, kCardIn, kLinkOut, kLinkIn };
   int ResourceOf(int node, Share share, int zone) const;
-  void Use(State& state, Hop hop);
+  void Use(ResourceList& route, Hop hop);
   double RateOf(const State& state);
-  void Settle(const ResourceList& resources, double now);
+  void Change(const State& state, int weight, double now);
+  void Settle();
   void DropStale();
 
   const Network& network_;
   const int zones_;
   std::vector<Resource> resources_;
+  std::vector<ResourceList> routes_;
   std::vector<State> flows_;
+  std::vector<int> changed_;  // resources that are to be settled as of changed_at_
+  double changed_at_ = 0;
   int64_t round_ = 0;        // of Settle
   std::vector<int> unused_;  // slots of flows_ to use again
-  std::priority_queue<End, std::vector<End>, std::greater<End>> ends_;
-  int64_t sequence_ = 0;
+  TimeQueue<End> ends_;
   int active_ = 0;
 };
 

@@ -35,6 +35,7 @@ StageCosts::StageCosts(const ir::Problem& problem) : problem_(problem) {
     const int row =
         (key.gpu.index() * tensor_count_ + tensor_index_[key.tensor]) * micro_count_ + micro_index_[key.micro_batch];
     table_[row * kKinds + static_cast<int>(key.kind)] = &time;
+    has_activations_ = has_activations_ || time.activations.has_value();
   }
   for (const int degree : problem.job.tensor_degrees) largest_tensor_ = std::max(largest_tensor_, degree);
   const ir::Model& model = problem.model;
@@ -57,6 +58,7 @@ const ir::LayerTime* StageCosts::Find(ir::LayerKind kind, ir::GpuId gpu, int ten
 }
 
 MeasuredActivations StageCosts::Activations(ir::PoolId pool, int tensor, int micro_batch) const {
+  if (!has_activations_) return {};
   const ir::GpuId gpu = problem_.cluster.gpu_id(pool);
   const auto of = [&](ir::LayerKind kind) -> std::optional<Bytes> {
     const ir::LayerTime* layer = Find(kind, gpu, tensor, micro_batch);

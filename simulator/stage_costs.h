@@ -55,6 +55,7 @@ class StageCosts {
   int tensor_count_ = 0;
   int micro_count_ = 0;
   std::vector<const ir::LayerTime*> table_;  // [gpu][tensor][micro][kind], null where the profile has no entry
+  bool has_activations_ = false;             // any of them
   int largest_tensor_ = 1;
   double attention_share_ = 0;  // of a block's forward: what selective recomputation repeats
 };

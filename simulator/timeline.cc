@@ -1,10 +1,8 @@
 #include "simulator/timeline.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <map>
-#include <queue>
 #include <tuple>
 
 #include "compiler/base/check.h"
@@ -13,15 +11,7 @@
 namespace sail::sim {
 namespace {
 
-enum class Direction { kActivation, kGradient };
-
-// One micro-batch over one boundary. `to` is the receiving stage.
-struct Crossing {
-  int pipeline = 0;
-  int to = 0;
-  int micro_batch = 0;
-  Direction direction = Direction::kActivation;
-};
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class Player {
  public:
@@ -38,30 +28,29 @@ class Player {
     for (int b = 0; b < static_cast<int>(sync_.buckets.size()); ++b) {
       for (const ir::Rank owner : SetOf(b).owners) syncs_[owner.index()].buckets.push_back(b);
     }
-    size_t crossings = 0;
     for (int p = 0; p < static_cast<int>(plan_.pipelines.size()); ++p) {
       const int depth = Depth(p);
       times_.pipelines[p].backward_end.resize(depth, 0.0);
       first_lane_.push_back(static_cast<int>(lanes_.size()));
       for (int s = 0; s < depth; ++s) AddLane(p, s, input.trainer.paired_sends);
-      crossings += static_cast<size_t>(plan_.pipelines[p].micro_batches) * 2 * (depth - 1);
+      for (int s = 0; s + 1 < depth; ++s) AddBoundary(p, s);
     }
-    crossings_.reserve(crossings);
-    gather_.reserve(crossings);
-    carried_.reserve(crossings + sync_.buckets.size());
   }
 
   PlanTimes Play() {
     for (int lane = 0; lane < static_cast<int>(lanes_.size()); ++lane) Run(lane, 0);
+    double now = 0;
     while (!events_.empty() || !flows_.empty()) {
       // At equal times events go first; either order gives the same times.
-      if (flows_.empty() || (!events_.empty() && events_.top().time <= flows_.NextEnd())) {
-        const Event event = events_.top();
-        events_.pop();
-        Handle(event);
+      const double next = events_.empty() ? kInfinity : events_.time();
+      if (next <= now || flows_.empty() || next <= flows_.NextEnd()) {
+        now = next;
+        const Event event = events_.front();
+        events_.Pop();
+        Handle(event, now);
       } else {
-        const double now = flows_.NextEnd();
-        OnFlowEnd(flows_.Finish(), now);
+        now = flows_.NextEnd();
+        OnFlowEnd(loads_[flows_.Finish()], now);
       }
     }
     for (const Lane& lane : lanes_) {
@@ -76,26 +65,30 @@ class Player {
   enum class Kind {
     kComputed,      // lane `subject` has finished its instruction
     kStepped,       // rank `subject` has
-    kFlowReady,     // flow `subject` of the list below has its latency behind it
-    kArrived,       // crossing `subject` is complete
+    kMoving,        // load `subject` has its latency behind it
+    kReceived,      // lane `subject` has what it waits for
     kReduceRings,   // bucket `subject` has its intra-node part behind it
     kHasGradients,  // rank `subject` has those of its next bucket
   };
   struct Event {
-    double time;
-    int64_t sequence;
-    Kind kind;
-    int subject;
-    friend bool operator>(const Event& a, const Event& b) {
-      return std::tie(a.time, a.sequence) > std::tie(b.time, b.sequence);
-    }
+    Kind kind = Kind::kComputed;
+    int subject = 0;
   };
-  // A flow that was started or will be: of a crossing or of a bucket.
-  struct Carried {
-    Flow flow;
-    double payload = 0;
-    int crossing = -1;
-    int bucket = -1;
+  // What the micro-batches that cross a boundary in one direction have in common; or a ring of a bucket.
+  struct Way {
+    Op op = Op::kReduce;               // or kSendActivation, kSendGradient
+    int lane = -1;                     // that receives
+    absl::InlinedVector<Hop, 1> hops;  // in a node from and to it
+    int route = -1;                    // of flows_; -1: in a node, where all of it is latency
+    int weight = 1;
+    double latency = 0;
+    double rate = 0;
+    double bytes = 0;   // over each hop
+    double gather = 0;  // seconds from their arrival until the receiver can use them
+  };
+  struct Load {
+    int way = 0;
+    int index = 0;  // micro-batch or bucket
     double start = 0;
   };
   // The ranks of one stage, which run their passes together: instructions without the reductions, which each rank ends
@@ -105,7 +98,10 @@ class Player {
     int stage = 0;
     const std::vector<Instruction>* list = nullptr;
     size_t next = 0;
-    std::vector<char> arrived[2];  // [direction][micro-batch]
+    int to_next = -1;  // ways
+    int to_previous = -1;
+    std::vector<double> activations;  // by micro-batch: when it arrives, infinity while that is unknown
+    std::vector<double> gradients;
 
     const Instruction& instruction() const { return (*list)[next]; }
   };
@@ -134,7 +130,31 @@ class Player {
     lane.pipeline = pipeline;
     lane.stage = stage;
     lane.list = &list->second;
-    for (std::vector<char>& arrived : lane.arrived) arrived.assign(micro_batches, 0);
+    lane.activations.assign(micro_batches, kInfinity);
+    lane.gradients.assign(micro_batches, kInfinity);
+  }
+
+  // Between stage `s` and the next.
+  void AddBoundary(int pipeline, int s) {
+    const Boundary& boundary = costs_.boundaries[pipeline][s];
+    const Hop hop = boundary.activation_hop;
+    const int lane = LaneOf(pipeline, s);
+    lanes_[lane].to_next = AddWay(boundary, boundary.activation, Op::kSendActivation, lane + 1, hop);
+    lanes_[lane + 1].to_previous =
+        AddWay(boundary, boundary.gradient, Op::kSendGradient, lane, {.from = hop.to, .to = hop.from});
+  }
+
+  int AddWay(const Boundary& boundary, const Transfer& transfer, Op op, int lane, Hop hop) {
+    ways_.push_back({.op = op,
+                     .lane = lane,
+                     .hops = {hop},
+                     .route = boundary.same_node ? -1 : flows_.AddRoute({hop}),
+                     .weight = transfer.slices,
+                     .latency = boundary.same_node ? transfer.SecondsAlone() : transfer.latency,
+                     .rate = transfer.rate,
+                     .bytes = transfer.bytes,
+                     .gather = boundary.same_node ? 0 : transfer.gather});
+    return static_cast<int>(ways_.size()) - 1;
   }
 
   const std::vector<ir::Rank>& Ranks(const Lane& lane) const {
@@ -146,32 +166,30 @@ class Player {
     return LaneOf(place.pipeline, place.stage);
   }
 
-  void At(double time, Kind kind, int subject) {
-    events_.push({.time = time, .sequence = sequence_++, .kind = kind, .subject = subject});
-  }
+  void At(double time, Kind kind, int subject) { events_.Push(time, {.kind = kind, .subject = subject}); }
 
-  void Handle(const Event& event) {
+  void Handle(const Event& event, double now) {
     switch (event.kind) {
       case Kind::kComputed:
-        OnComputed(event.subject, event.time);
+        OnComputed(event.subject, now);
         return;
       case Kind::kStepped:
-        OnStepped(event.subject, event.time);
+        OnStepped(event.subject, now);
         return;
-      case Kind::kFlowReady: {
-        const Carried& carried = carried_[event.subject];
-        flows_.Start(carried.flow, carried.payload, event.time, event.subject);
+      case Kind::kMoving: {
+        const Way& way = ways_[loads_[event.subject].way];
+        flows_.Start(way.route, way.weight, way.rate, way.bytes, now, event.subject);
         return;
       }
-      case Kind::kArrived:
-        OnArrived(crossings_[event.subject], event.time);
+      case Kind::kReceived:
+        Run(event.subject, now);
         return;
       case Kind::kReduceRings:
-        StartZoneRings(event.subject, event.time);
+        StartZoneRings(event.subject, now);
         return;
       case Kind::kHasGradients:
         ++syncs_[event.subject].has_gradients;
-        Join(event.subject, event.time);
+        Join(event.subject, now);
         return;
     }
   }
@@ -184,14 +202,17 @@ class Player {
       const Instruction& instruction = lane.instruction();
       switch (instruction.op) {
         case Op::kReceiveActivation:
-          if (!lane.arrived[0][instruction.index]) return;
-          break;
-        case Op::kReceiveGradient:
-          if (!lane.arrived[1][instruction.index]) return;
-          break;
+        case Op::kReceiveGradient: {
+          const double arrival = Arrival(lane, instruction);
+          if (arrival <= now) break;
+          if (arrival < kInfinity) At(arrival, Kind::kReceived, id);
+          return;
+        }
         case Op::kSendActivation:
+          Carry({.way = lane.to_next, .index = instruction.index, .start = now});
+          break;
         case Op::kSendGradient:
-          Send(lane, instruction, now);
+          Carry({.way = lane.to_previous, .index = instruction.index, .start = now});
           break;
         case Op::kForward:
           if (instruction.index == 0 && lane.stage + 1 == Depth(lane.pipeline)) {
@@ -258,61 +279,43 @@ class Player {
     return costs_.stages[place.pipeline][place.stage].optimizer;
   }
 
-  void Send(const Lane& lane, const Instruction& instruction, double now) {
-    const bool forward = instruction.op == Op::kSendActivation;
-    const Boundary& boundary = costs_.boundaries[lane.pipeline][forward ? lane.stage : lane.stage - 1];
-    const Transfer& transfer = forward ? boundary.activation : boundary.gradient;
-    const int crossing = static_cast<int>(crossings_.size());
-    crossings_.push_back({.pipeline = lane.pipeline,
-                          .to = forward ? lane.stage + 1 : lane.stage - 1,
-                          .micro_batch = instruction.index,
-                          .direction = forward ? Direction::kActivation : Direction::kGradient});
-    gather_.push_back(transfer.gather);
-    if (boundary.same_node) {
-      const int node = costs_.network.NodeOf(costs_.placement.rank(lane.pipeline, lane.stage, 0));
-      RecordCrossing(crossing, {.from = node, .to = node}, transfer.bytes, now, now + transfer.SecondsAlone());
-      return At(now + transfer.SecondsAlone(), Kind::kArrived, crossing);
-    }
-    const Hop hop = boundary.activation_hop;
-    Carry({.flow = {.hops = {forward ? hop : Hop{.from = hop.to, .to = hop.from}},
-                    .weight = transfer.slices,
-                    .latency = transfer.latency,
-                    .rate = transfer.rate},
-           .payload = transfer.bytes,
-           .crossing = crossing},
-          now);
+  static double& Arrival(Lane& lane, const Instruction& receive) {
+    return (receive.op == Op::kReceiveActivation ? lane.activations : lane.gradients)[receive.index];
   }
 
-  void Carry(Carried carried, double now) {
-    const double latency = carried.flow.latency;
-    carried.start = now;
-    carried_.push_back(std::move(carried));
-    At(now + latency, Kind::kFlowReady, static_cast<int>(carried_.size()) - 1);
+  void Carry(Load load) {
+    const Way& way = ways_[load.way];
+    if (way.route < 0) return Deliver(load, load.start + way.latency);
+    loads_.push_back(load);
+    At(load.start + way.latency, Kind::kMoving, static_cast<int>(loads_.size()) - 1);
   }
 
   void CarryRing(const Flow& ring, int bucket, double now) {
-    const double payload = BytesOf(bucket);
-    Carry({.flow = ring.For(payload), .payload = payload, .bucket = bucket}, now);
+    const Flow flow = ring.For(BytesOf(bucket));
+    ways_.push_back({.hops = flow.hops,
+                     .route = flows_.AddRoute(flow.hops),
+                     .weight = flow.weight,
+                     .latency = flow.latency,
+                     .rate = flow.rate,
+                     .bytes = flow.factor * BytesOf(bucket)});
+    Carry({.way = static_cast<int>(ways_.size()) - 1, .index = bucket, .start = now});
   }
 
-  void OnFlowEnd(int flow, double now) {
-    const Carried& carried = carried_[flow];
-    if (carried.crossing >= 0) {
-      RecordCrossing(carried.crossing, carried.flow.hops.front(), carried.payload, carried.start, now);
-      return At(now + gather_[carried.crossing], Kind::kArrived, carried.crossing);
-    }
-    const int bucket = carried.bucket;
-    RecordRing(carried, now);
-    if (--reduce_[bucket].rings_left == 0) EndRings(bucket, now);
+  void OnFlowEnd(Load load, double now) {
+    if (ways_[load.way].op != Op::kReduce) return Deliver(load, now);
+    RecordLoad(load, now);
+    if (--reduce_[load.index].rings_left == 0) EndRings(load.index, now);
   }
 
-  void OnArrived(const Crossing crossing, double now) {
-    const bool forward = crossing.direction == Direction::kActivation;
-    const int id = LaneOf(crossing.pipeline, crossing.to);
-    Lane& lane = lanes_[id];
-    lane.arrived[forward ? 0 : 1][crossing.micro_batch] = 1;
-    const Op awaited = forward ? Op::kReceiveActivation : Op::kReceiveGradient;
-    if (lane.instruction() == Instruction{.op = awaited, .index = crossing.micro_batch}) Run(id, now);
+  // The last byte of a micro-batch is there.
+  void Deliver(Load load, double now) {
+    RecordLoad(load, now);
+    const Way& way = ways_[load.way];
+    const Op receive = way.op == Op::kSendActivation ? Op::kReceiveActivation : Op::kReceiveGradient;
+    const Instruction awaited{.op = receive, .index = load.index};
+    Lane& lane = lanes_[way.lane];
+    Arrival(lane, awaited) = now + way.gather;
+    if (lane.instruction() == awaited) At(now + way.gather, Kind::kReceived, way.lane);
   }
 
   // Whether the lane is at its last backward.
@@ -324,7 +327,7 @@ class Player {
   // `end` is that of the lane's last backward. A bucket waits for those before it.
   void ScheduleGradients(const Lane& lane, double end) {
     for (const ir::Rank rank : Ranks(lane)) {
-      double lead = std::numeric_limits<double>::infinity();
+      double lead = kInfinity;
       for (const int bucket : syncs_[rank.index()].buckets) {
         lead = std::min(lead, GradientLead(plan_, costs_, rank, sync_.buckets[bucket].layer));
         At(end - lead, Kind::kHasGradients, rank.index());
@@ -373,29 +376,17 @@ class Player {
     recording_->ranks.push_back({.rank = rank, .op = done.op, .index = done.index, .start = start, .end = end});
   }
 
-  void RecordCrossing(int crossing, Hop hop, double bytes, double start, double end) {
+  void RecordLoad(const Load& load, double end) {
     if (recording_ == nullptr) return;
-    const Crossing& what = crossings_[crossing];
-    recording_->transfers.push_back(
-        {.from = hop.from,
-         .to = hop.to,
-         .op = what.direction == Direction::kActivation ? Op::kSendActivation : Op::kSendGradient,
-         .index = what.micro_batch,
-         .pipeline = what.pipeline,
-         .bytes = bytes,
-         .start = start,
-         .end = end});
-  }
-
-  void RecordRing(const Carried& carried, double end) {
-    if (recording_ == nullptr) return;
-    for (const Hop hop : carried.flow.hops) {
+    const Way& way = ways_[load.way];
+    for (const Hop hop : way.hops) {
       recording_->transfers.push_back({.from = hop.from,
                                        .to = hop.to,
-                                       .op = Op::kReduce,
-                                       .index = carried.bucket,
-                                       .bytes = carried.flow.factor * carried.payload,
-                                       .start = carried.start,
+                                       .op = way.op,
+                                       .index = load.index,
+                                       .pipeline = way.lane < 0 ? -1 : lanes_[way.lane].pipeline,
+                                       .bytes = way.bytes,
+                                       .start = load.start,
                                        .end = end});
     }
   }
@@ -413,14 +404,12 @@ class Player {
   std::map<std::tuple<int, int, int>, std::vector<Instruction>> lists_;  // by depth, stage, micro-batches
   std::vector<Lane> lanes_;
   std::vector<int> first_lane_;  // by pipeline: of its stage 0
-  std::vector<Crossing> crossings_;
-  std::vector<double> gather_;  // by crossing
-  std::vector<Carried> carried_;
+  std::vector<Way> ways_;
+  std::vector<Load> loads_;
   std::vector<Reduce> reduce_;  // by bucket
   std::vector<Sync> syncs_;     // by rank
   SharedFlows flows_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;
-  int64_t sequence_ = 0;
+  TimeQueue<Event> events_;
   int steps_ = 0;  // ranks that have stepped
   PlanTimes times_;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -58,10 +60,8 @@ absl::Status ReadProfile(Compilation& compilation, const FileSystem& files, cons
   return Report(compilation, DiagnosticCode::kProfileMismatch, added.message(), source.range);
 }
 
-absl::Status ReadLink(Compilation& compilation, const FileSystem& files, const LinkSource& source,
-                      ir::Problem& problem) {
+absl::Status ReadLink(Compilation& compilation, const FileSystem& files, const LinkSource& source, ir::Link& link) {
   SAIL_ASSIGN_OR_RETURN(const std::string text, ReadMeasured(compilation, files, source.path, source.range));
-  ir::Link& link = problem.cluster.links[source.from.index()][source.to.index()];
   const absl::Status added = sim::AddLinkCurves(text, source.path, link);
   if (added.ok()) return absl::OkStatus();
   return Report(compilation, DiagnosticCode::kProfileMismatch, added.message(), source.range);
@@ -126,11 +126,36 @@ absl::StatusOr<LoweredJob*> SelectJob(CheckedSpec& spec, const std::string& file
   return absl::NotFoundError(absl::StrCat(file, " has no job '", name, "', it has: ", list));
 }
 
+absl::Status CheckLinks(Compilation& compilation, const FileSystem& files, const CheckedSpec& spec) {
+  std::set<std::pair<int, int>> seen;  // jobs share links, and a rule may hold for both directions
+  absl::Status status;
+  for (const LoweredJob& job : spec.jobs) {
+    for (const LinkSource& source : job.links) {
+      if (!seen.insert({source.range.file.index(), source.range.begin}).second) continue;
+      ir::Link link;
+      status.Update(ReadLink(compilation, files, source, link));
+    }
+  }
+  return status;
+}
+
+std::vector<std::string> InputsOf(const Compilation& compilation, const LoweredJob& job) {
+  std::vector<std::string> inputs;
+  for (int i = 0; i < compilation.sources.size(); ++i) inputs.push_back(compilation.sources.Get(SourceId(i)).name());
+  const std::string directory = DirectoryOf(compilation.path);
+  for (const ProfileSource& source : job.profiles) inputs.push_back(JoinPath(directory, source.path));
+  for (const LinkSource& source : job.links) inputs.push_back(JoinPath(directory, source.path));
+  return inputs;
+}
+
 absl::Status CompleteProblem(Compilation& compilation, const FileSystem& files, LoweredJob& job) {
   for (const ProfileSource& source : job.profiles) {
     SAIL_RETURN_IF_ERROR(ReadProfile(compilation, files, source, job.problem));
   }
-  for (const LinkSource& source : job.links) SAIL_RETURN_IF_ERROR(ReadLink(compilation, files, source, job.problem));
+  for (const LinkSource& source : job.links) {
+    ir::Link& link = job.problem.cluster.links[source.from.index()][source.to.index()];
+    SAIL_RETURN_IF_ERROR(ReadLink(compilation, files, source, link));
+  }
   const absl::Status completed = sim::CompleteProfile(job.problem);
   if (completed.ok()) return absl::OkStatus();
   const DiagnosticCode code =

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/base/diagnostic.h"
@@ -32,6 +33,12 @@ absl::StatusOr<CheckedSpec> Check(Compilation& compilation, const FileSystem& fi
 
 // The job of that name, or the only one if `name` is empty; otherwise NotFound, naming `file` and the jobs there are.
 absl::StatusOr<LoweredJob*> SelectJob(CheckedSpec& spec, const std::string& file, const std::string& name);
+
+// Whether the measured links that the spec names can be read; reports each that cannot once.
+absl::Status CheckLinks(Compilation& compilation, const FileSystem& files, const CheckedSpec& spec);
+
+// The files that were and will be read for the job: sources, params, measured profiles.
+std::vector<std::string> InputsOf(const Compilation& compilation, const LoweredJob& job);
 
 // Reads the measured profiles that the model names and derives the rest: afterwards job.problem can be planned.
 absl::Status CompleteProblem(Compilation& compilation, const FileSystem& files, LoweredJob& job);

@@ -64,6 +64,11 @@ struct OptionTable {
                                   cl::value_desc("MODEL"), cl::sub(import_data), cl::cat(category)};
   cl::opt<std::string> gpu_name{"gpu", cl::desc("of the profile: the gpu, as the published files name it"),
                                 cl::value_desc("GPU"), cl::sub(import_data), cl::cat(category)};
+  cl::opt<std::string> link_from{"from",
+                                 cl::desc("of the profile of a link: who sends, as the published files name it"),
+                                 cl::value_desc("ZONE/GPU/GPUS"), cl::sub(import_data), cl::cat(category)};
+  cl::opt<std::string> link_to{"to", cl::desc("of the profile of a link: who receives"),
+                               cl::value_desc("ZONE/GPU/GPUS"), cl::sub(import_data), cl::cat(category)};
   cl::opt<std::string> spec_file{"spec", cl::desc("of the plan: the .sail file with its job"), cl::value_desc("FILE"),
                                  cl::sub(import_data), cl::cat(category)};
   cl::opt<std::string> output{"o",

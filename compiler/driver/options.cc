@@ -145,21 +145,25 @@ std::variant<Command, ExitCode> MakeImport(const OptionTable& table) {
     return UsageError("import", "what to import is expected: profile or plan");
   if (table.import_source.empty()) {
     return UsageError("import", is_plan ? "the published plan file is expected"
-                                        : "the directory of the published profile is expected");
+                                        : "the directory of the published profile, or the file of links, is expected");
   }
   if (table.output.empty()) return UsageError("import", "-o OUT is expected");
   if (is_plan && table.spec_file.empty()) return UsageError("import", "a plan needs --spec FILE.sail");
-  if (!is_plan && (table.model_name.empty() || table.gpu_name.empty())) {
-    return UsageError("import", "a profile needs --model and --gpu");
+  const bool names_layers = !(table.model_name.empty() && table.gpu_name.empty());
+  const bool names_link = !(table.link_from.empty() && table.link_to.empty());
+  if (is_plan && (names_layers || names_link)) {
+    return UsageError("import", "a plan takes no --model, --gpu, --from and --to");
   }
-  if (is_plan && !(table.model_name.empty() && table.gpu_name.empty())) {
-    return UsageError("import", "a plan takes no --model and no --gpu");
+  const bool is_complete = names_link ? !(table.link_from.empty() || table.link_to.empty())
+                                      : !(table.model_name.empty() || table.gpu_name.empty());
+  if (!is_plan && (!is_complete || (names_layers && names_link))) {
+    return UsageError("import", "a profile needs --model and --gpu, that of a link --from and --to");
   }
   if (!is_plan && !(table.spec_file.empty() && table.job.empty())) {
     return UsageError("import", "a profile takes no --spec and no -j");
   }
   return Command(ImportOptions{Common(table), is_plan, table.import_source, table.output, table.model_name,
-                               table.gpu_name, table.spec_file, table.job});
+                               table.gpu_name, table.link_from, table.link_to, table.spec_file, table.job});
 }
 
 std::variant<Command, ExitCode> MakeExplain(const OptionTable& table) {
@@ -208,8 +212,9 @@ std::variant<Command, ExitCode> ParseCommandLine(int argc, const char* const* ar
   if (const std::optional<ExitCode> code = CheckSubcommandName(table, argc, argv)) return *code;
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs())) return ExitCode::kUsage;
 
-  for (const cl::opt<std::string>* option : {&table.job, &table.output, &table.trace, &table.root, &table.params,
-                                             &table.model_name, &table.gpu_name, &table.spec_file}) {
+  for (const cl::opt<std::string>* option :
+       {&table.job, &table.output, &table.trace, &table.root, &table.params, &table.model_name, &table.gpu_name,
+        &table.link_from, &table.link_to, &table.spec_file}) {
     if (option->getNumOccurrences() == 0 || !option->empty()) continue;
     return UsageError(
         "", absl::StrCat(option->ArgStr.size() == 1 ? "-" : "--", option->ArgStr.str(), " is given no value"));

@@ -70,12 +70,14 @@ struct BuildOptions {
 struct ImportOptions {
   CommonOptions common;
   bool is_plan = false;
-  std::string source;  // the directory of the published profile; the file of the published plan
+  std::string source;  // the directory of the published profile; the file of the published plan or links
   std::string output;  // "-": standard output
   std::string model;   // of a profile, as the published files name it
   std::string gpu;     // the same
-  std::string spec;    // of a plan: the .sail file
-  std::string job;     // empty: its only job
+  std::string from;    // of the profile of a link: its ends; empty for other profiles
+  std::string to;
+  std::string spec;  // of a plan: the .sail file
+  std::string job;   // empty: its only job
 };
 struct SchemaOptions {
   bool json = false;

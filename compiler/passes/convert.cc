@@ -127,19 +127,21 @@ class Converter {
   }
 
   bool InRange(const Amount& amount, bool whole, SourceRange range) {
-    if (!whole) return true;
-    const auto as_int = amount.value.ToInt64();
-    if (!as_int) {
+    if (whole && !amount.value.ToInt64()) {
       Fail(DiagnosticCode::kOverflow, range, absl::StrCat("`", schema_.name, "` exceeds 2^63"));
       return false;
     }
-    if (schema_.largest > 0 && *as_int > schema_.largest) {
-      const std::string largest =
-          amount.dimension.is_data() ? FormatIn(Rational(schema_.largest), "TiB") : absl::StrCat(schema_.largest);
-      Fail(DiagnosticCode::kOverflow, range, absl::StrCat("`", schema_.name, "` exceeds ", largest));
+    if (schema_.largest > 0 && Rational(schema_.largest) < amount.value) {
+      Fail(DiagnosticCode::kOverflow, range, absl::StrCat("`", schema_.name, "` exceeds ", Largest(amount, whole)));
       return false;
     }
     return true;
+  }
+
+  std::string Largest(const Amount& amount, bool whole) const {
+    const Rational largest(schema_.largest);
+    if (amount.dimension.is_data()) return FormatIn(largest, "TiB");
+    return whole || amount.dimension.is_number() ? largest.ToString() : FormatIn(largest, schema_.unit);
   }
 
   std::optional<Value> ConvertTexts(Value value) {

@@ -42,6 +42,13 @@ constexpr KindSchema kKinds[] = {
 
 constexpr int64_t kLargestCount = 1'000'000'000;
 constexpr int64_t kLargestMemory = int64_t{1} << 50;  // 1024 TiB
+// What a plan file may hold (compiler/ir/parse.cc); a price may be that of one of 1024 GPUs.
+constexpr int64_t kLargestRate = 1'000'000'000'000'000'000;  // per second
+constexpr int64_t kLargestPrice = 100'000'000'000'000;       // USD per second
+constexpr int64_t kLargestEgress = 1;                        // USD per byte
+constexpr int64_t kLongestLatency = 1'000'000;               // seconds
+constexpr int64_t kLongestTime = 360'000'000'000'000'000;    // seconds: 10^14 hours
+constexpr int64_t kLargestSetting = kLargestRate;
 constexpr const char* kMarketWords = "spot|on_demand|reserved";
 
 // kind, name, type, unit, presence, default, bound, largest, doc
@@ -49,28 +56,32 @@ constexpr AttributeSchema kAttributes[] = {
     {"gpu", "backend", kEnum, "cuda|cpu", kOptional, "cuda", kAny, 0, "what executes the kernels"},
     {"gpu", "memory", kQuantity, "GiB", kRequired, "", kPositive, kLargestMemory, "memory of one GPU"},
     {"gpu", "usable_memory", kShare, "%", kOptional, "100%", kPositive, 0, "share of the memory a process can get"},
-    {"gpu", "peak_fp32", kQuantity, "TFLOP/s", kOptional, "", kPositive, 0, "dense matrix peak in fp32"},
-    {"gpu", "peak_fp16", kQuantity, "TFLOP/s", kOptional, "", kPositive, 0, "dense matrix peak in fp16"},
-    {"gpu", "peak_bf16", kQuantity, "TFLOP/s", kOptional, "", kPositive, 0, "dense matrix peak in bf16"},
-    {"gpu", "mem_bandwidth", kQuantity, "GB/s", kOptional, "", kPositive, 0, "speed of the GPU's memory"},
+    {"gpu", "peak_fp32", kQuantity, "TFLOP/s", kOptional, "", kPositive, kLargestRate, "dense matrix peak in fp32"},
+    {"gpu", "peak_fp16", kQuantity, "TFLOP/s", kOptional, "", kPositive, kLargestRate, "dense matrix peak in fp16"},
+    {"gpu", "peak_bf16", kQuantity, "TFLOP/s", kOptional, "", kPositive, kLargestRate, "dense matrix peak in bf16"},
+    {"gpu", "mem_bandwidth", kQuantity, "GB/s", kOptional, "", kPositive, kLargestRate, "speed of the GPU's memory"},
     {"gpu", "framework_memory", kQuantity, "GB", kOptional, "", kNotNegative, kLargestMemory,
      "memory of a process before it holds a model"},
 
     {"efficiency", "matmul", kShare, "%", kRequired, "", kPositive, 0, "share of the peak that large products reach"},
-    {"efficiency", "ramp", kQuantity, "us", kRequired, "", kNotNegative, 0, "time of every product beside its FLOPs"},
+    {"efficiency", "ramp", kQuantity, "us", kRequired, "", kNotNegative, kLongestTime,
+     "time of every product beside its FLOPs"},
     {"efficiency", "memory", kShare, "%", kRequired, "", kPositive, 0,
      "share of the memory's speed that other kernels reach"},
 
     {"machine", "gpu", kReference, "gpu", kRequired, "", kAny, 0, "the GPU in every slot"},
     {"machine", "gpus_per_node", kQuantity, "GPUs", kRequired, "", kPositive, 1024, "GPUs in one node"},
     {"machine", "host_memory", kQuantity, "GiB", kOptional, "", kPositive, 0, "main memory of a node"},
-    {"machine", "intra_node", kQuantity, "GB/s", kOptional, "", kPositive, 0,
+    {"machine", "intra_node", kQuantity, "GB/s", kOptional, "", kPositive, kLargestRate,
      "bandwidth of one GPU to the others in its node, one direction; required for more than one GPU"},
-    {"machine", "nic", kQuantity, "Gbps", kOptional, "", kPositive, 0, "network card of a node, shared by its GPUs"},
+    {"machine", "nic", kQuantity, "Gbps", kOptional, "", kPositive, kLargestRate,
+     "network card of a node, shared by its GPUs"},
 
-    {"price", "on_demand", kPrice, "USD/h", kOptional, "", kNotNegative, 0, "list price without commitment"},
-    {"price", "spot", kPrice, "USD/h", kOptional, "", kNotNegative, 0, "price of capacity that may be taken away"},
-    {"price", "reserved", kPrice, "USD/h", kOptional, "", kNotNegative, 0, "price under a commitment"},
+    {"price", "on_demand", kPrice, "USD/h", kOptional, "", kNotNegative, kLargestPrice,
+     "list price without commitment"},
+    {"price", "spot", kPrice, "USD/h", kOptional, "", kNotNegative, kLargestPrice,
+     "price of capacity that may be taken away"},
+    {"price", "reserved", kPrice, "USD/h", kOptional, "", kNotNegative, kLargestPrice, "price under a commitment"},
 
     {"price", "as_of", kDate, "", kOptional, "", kAny, 0, "the day the prices were read"},
     {"price", "source", kText, "", kOptional, "", kAny, 0, "where the prices were read"},
@@ -83,12 +94,14 @@ constexpr AttributeSchema kAttributes[] = {
     {"pool", "quota", kQuota, "nodes", kRequired, "", kNotNegative, 1'000'000, "how many nodes can be had at most"},
     {"pool", "market", kEnumList, kMarketWords, kOptional, "on_demand", kAny, 0,
      "how the nodes are bought; of several, the cheapest"},
-    {"pool", "price", kPrice, "USD/h", kOptional, "", kNotNegative, 0, "replaces the machine's price"},
-    {"pool", "mean_lifetime", kQuantity, "h", kOptional, "", kPositive, 0, "mean time until a spot node is taken away"},
+    {"pool", "price", kPrice, "USD/h", kOptional, "", kNotNegative, kLargestPrice, "replaces the machine's price"},
+    {"pool", "mean_lifetime", kQuantity, "h", kOptional, "", kPositive, kLongestTime,
+     "mean time until a spot node is taken away"},
 
-    {"link", "bandwidth", kQuantity, "Gbps", kRequired, "", kPositive, 0, "one direction"},
-    {"link", "latency", kQuantity, "us", kRequired, "", kNotNegative, 0, "one way"},
-    {"link", "egress", kQuantity, "USD/GB", kRequired, "", kNotNegative, 0, "price of data that leaves the first zone"},
+    {"link", "bandwidth", kQuantity, "Gbps", kRequired, "", kPositive, kLargestRate, "one direction"},
+    {"link", "latency", kQuantity, "us", kRequired, "", kNotNegative, kLongestLatency, "one way"},
+    {"link", "egress", kQuantity, "USD/GB", kRequired, "", kNotNegative, kLargestEgress,
+     "price of data that leaves the first zone"},
     {"link", "profile", kText, "", kOptional, "", kAny, 0, "measured transfer times, a JSON file"},
     {"link", "per", kEnum, "node|flow", kOptional, "node", kAny, 0, "what the bandwidth belongs to"},
 
@@ -166,16 +179,17 @@ constexpr AttributeSchema kAttributes[] = {
      "sends an activation whole, not in slices"},
     {"trainer", "paired_sends", kBoolean, "", kOptional, "false", kAny, 0,
      "sends an activation after the gradient of its step has come"},
-    {"trainer", "dispatch", kQuantity, "us", kOptional, "", kPositive, 0, "host time of one kernel"},
+    {"trainer", "dispatch", kQuantity, "us", kOptional, "", kPositive, kLongestTime, "host time of one kernel"},
 
     {"data", "text", kTextList, "", kRequired, "", kAny, 0, "UTF-8 text files, read as bytes"},
 
-    {"optimizer", "learning_rate", kNumber, "", kOptional, "0.001", kPositive, 0, "step size"},
+    {"optimizer", "learning_rate", kNumber, "", kOptional, "0.001", kPositive, kLargestSetting, "step size"},
     {"optimizer", "beta1", kShare, "", kOptional, "0.9", kAny, 0, "decay of the first moment"},
     {"optimizer", "beta2", kShare, "", kOptional, "0.999", kAny, 0, "decay of the second moment"},
-    {"optimizer", "epsilon", kNumber, "", kOptional, "0.00000001", kPositive, 0,
+    {"optimizer", "epsilon", kNumber, "", kOptional, "0.00000001", kPositive, 1,
      "added to the root of the second moment"},
-    {"optimizer", "weight_decay", kNumber, "", kOptional, "0", kNotNegative, 0, "decoupled; matrices only"},
+    {"optimizer", "weight_decay", kNumber, "", kOptional, "0", kNotNegative, kLargestSetting,
+     "decoupled; matrices only"},
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ struct AttributeSchema {
   Presence presence;
   const char* fallback;  // the default as it would be written; "" when absent means absent
   Bound bound;
-  int64_t largest;  // largest whole value accepted, 0 for no limit of its own
+  int64_t largest;  // largest value accepted, in base units; 0 for no limit of its own
   const char* doc;
 };
 

@@ -55,7 +55,7 @@ absl::StatusOr<double> Time(Communicator& group, int64_t bytes, absl::FunctionRe
   return Median(std::move(seconds));
 }
 
-absl::Status Measure(Communicator& group, const std::function<absl::Status(const LinkSample&)>& on_sample) {
+absl::Status Measure(Communicator& group, const std::function<absl::Status(const sim::LinkSample&)>& on_sample) {
   int64_t bytes = kSmallest;
   for (int i = 0; i < kLinkSizes; ++i, bytes *= 4) {
     const at::Tensor tensor = at::zeros({bytes / 4}, at::kFloat);
@@ -63,15 +63,15 @@ absl::Status Measure(Communicator& group, const std::function<absl::Status(const
     SAIL_ASSIGN_OR_RETURN(const double sum, Time(group, bytes, [&] { return SumGradients(group, tensor); }));
     if (group.index() != 0) continue;
     const auto size = static_cast<double>(bytes);
-    SAIL_RETURN_IF_ERROR(on_sample({.op = LinkOp::kSend, .bytes = size, .seconds = both_ways / 2}));
-    SAIL_RETURN_IF_ERROR(on_sample({.op = LinkOp::kAllReduce, .bytes = size, .seconds = sum}));
+    SAIL_RETURN_IF_ERROR(on_sample({.op = sim::LinkOp::kSend, .bytes = size, .seconds = both_ways / 2}));
+    SAIL_RETURN_IF_ERROR(on_sample({.op = sim::LinkOp::kAllReduce, .bytes = size, .seconds = sum}));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status ProfileLink(const ProfileRank& self, const std::function<absl::Status(const LinkSample&)>& on_sample) {
+absl::Status ProfileLink(const ProfileRank& self, const std::function<absl::Status(const sim::LinkSample&)>& on_sample) {
   SAIL_ASSIGN_OR_RETURN(const GlooNetwork network, GlooNetwork::Create(self.store.host, self.store.port, kDeadline));
   return CatchTorch(absl::StatusCode::kInternal, absl::StrCat("rank ", self.rank.index()), [&]() -> absl::Status {
     at::set_num_threads(1);  // as in TrainRank

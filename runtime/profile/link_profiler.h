@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "runtime/profile/layer_profiler.h"
-#include "runtime/profile/link_fit.h"
+#include "simulator/link_fit.h"
 
 namespace sail::rt {
 
@@ -13,6 +13,6 @@ inline constexpr int kLinkSizes = 7;  // 4 KiB to 16 MiB, each four times the on
 
 // Both operations at each size, with the runtime's own communicator. `on_sample` is called on rank 0; others take part.
 // Requires two ranks. Errors: see TrainRank.
-absl::Status ProfileLink(const ProfileRank& self, const std::function<absl::Status(const LinkSample&)>& on_sample);
+absl::Status ProfileLink(const ProfileRank& self, const std::function<absl::Status(const sim::LinkSample&)>& on_sample);
 
 }  // namespace sail::rt

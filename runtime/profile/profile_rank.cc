@@ -18,7 +18,7 @@ constexpr int64_t kMaxPlanBytes = int64_t{1} << 30;
 absl::Status Measure(const ProfileRankOptions& options) {
   if (options.plan.empty()) {
     return ProfileLink(options.self,
-                       [](const LinkSample& sample) { return WriteStandardOutput(PrintLinkSample(sample)); });
+                       [](const sim::LinkSample& sample) { return WriteStandardOutput(PrintLinkSample(sample)); });
   }
   SAIL_ASSIGN_OR_RETURN(const ProfilePlan plan, ReadProfilePlan(options.plan));
   SAIL_ASSIGN_OR_RETURN(const std::vector<ir::GpuId> gpus, GpusToProfile(plan.problem, options.gpus));

@@ -1,5 +1,5 @@
 // `sailrun profile-rank`: one of the processes that `sailrun profile` measures with. Prints samples (measurements.h,
-// link_fit.h) on stdout, and at most one error (elastic/events.h) at the end.
+// simulator/link_fit.h) on stdout, and at most one error (elastic/events.h) at the end.
 #pragma once
 
 #include <string>

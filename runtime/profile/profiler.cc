@@ -193,22 +193,22 @@ absl::Status MeasureLayers(const LayerProfileOptions& options, const ir::Problem
 
 absl::Status MeasureLink(const std::string& directory) {
   if (!directory.empty()) SAIL_RETURN_IF_ERROR(OpenDirectory(directory));
-  std::vector<LinkSample> samples;
+  std::vector<sim::LinkSample> samples;
   SAIL_RETURN_IF_ERROR(MeasureWith(/*ranks=*/2, {}, [&](int, absl::string_view line) {
-    const absl::StatusOr<LinkSample> sample = ParseLinkSample(line);
+    const absl::StatusOr<sim::LinkSample> sample = sim::ParseLinkSample(line);
     if (sample.ok()) samples.push_back(*sample);
     return absl::OkStatus();
   }));
-  SAIL_ASSIGN_OR_RETURN(const LinkFit fit, FitLink(samples));
+  SAIL_ASSIGN_OR_RETURN(const sim::LinkFit fit, sim::FitLink(samples));
   std::string text = absl::StrFormat("%-10s  %10s  %12s\n", "operation", "bytes", "seconds");
-  for (const LinkSample& sample : samples) {
+  for (const sim::LinkSample& sample : samples) {
     absl::StrAppendFormat(&text, "%-10s  %10.0f  %9.3f ms\n", ToString(sample.op), sample.bytes, sample.seconds * 1e3);
   }
   absl::StrAppendFormat(&text, "link rule: latency = %.1f us, bandwidth = %.2f Gbps (off by %.0f %% at most)\n",
                         fit.latency * 1e6, fit.bandwidth * 8e-9, fit.worst_error * 100);
   if (!directory.empty()) {
     const std::string path = JoinPath(directory, "link.json");
-    SAIL_RETURN_IF_ERROR(WriteFileAtomically(path, LinkText(fit, samples)));
+    SAIL_RETURN_IF_ERROR(WriteFileAtomically(path, sim::LinkText(fit, samples)));
     absl::StrAppend(&text, "wrote ", path, "\n");
   }
   return WriteStandardOutput(text);

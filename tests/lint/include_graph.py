@@ -24,7 +24,7 @@ PROJECT = {
     "runtime/engine": ["compiler/base", "compiler/ir", "simulator", "runtime/bundle", "runtime/comm", "runtime/model",
                        "runtime"],
     "runtime/elastic": ["compiler/base", "compiler/ir", "runtime/bundle", "runtime/engine", "runtime"],
-    "runtime/profile": ["compiler/base", "compiler/ir", "runtime/bundle", "runtime/comm", "runtime/model", "runtime/engine",
+    "runtime/profile": ["compiler/base", "compiler/ir", "simulator", "runtime/bundle", "runtime/comm", "runtime/model", "runtime/engine",
                         "runtime/elastic", "runtime"],
     "runtime": ["compiler/base", "compiler/ir", "runtime/bundle", "runtime/engine", "runtime/elastic", "runtime/profile"],
 }

@@ -17,6 +17,7 @@ absl::StatusOr<std::string> CheckAndPrint(Compilation& compilation, const FileSy
     return PrintAst(tree);
   }
   SAIL_ASSIGN_OR_RETURN(const CheckedSpec spec, Check(compilation, files));
+  SAIL_RETURN_IF_ERROR(CheckLinks(compilation, files, spec));
   return PrintSpec(spec, print);
 }
 

@@ -12,6 +12,7 @@
 #include "compiler/driver/subcommands/subcommands.h"
 #include "compiler/ir/plan_file.h"
 #include "compiler/ir/verify_plan.h"
+#include "simulator/import_link.h"
 #include "simulator/import_profile.h"
 #include "simulator/public_plan.h"
 #include "simulator/simulate.h"
@@ -49,6 +50,19 @@ absl::Status ImportProfile(const ImportOptions& options, const FileSystem& files
   return Deliver(options, "sailprofile", profile.text, "", summary, reporter);
 }
 
+absl::Status ImportLink(const ImportOptions& options, const FileSystem& files, Reporter& reporter) {
+  SAIL_ASSIGN_OR_RETURN(const sim::LinkEnd from, sim::ParseLinkEnd(options.from));
+  SAIL_ASSIGN_OR_RETURN(const sim::LinkEnd to, sim::ParseLinkEnd(options.to));
+  SAIL_ASSIGN_OR_RETURN(const Json json, ReadJson(options.source, files));
+  const absl::StatusOr<sim::PublicNetwork> network = sim::ReadPublicNetwork(json, /*inside=*/Json::object());
+  SAIL_RETURN_IF_ERROR(Annotate(network.status(), options.source));
+  const absl::StatusOr<sim::ImportedProfile> profile = sim::ImportLink(*network, from, to);
+  SAIL_RETURN_IF_ERROR(Annotate(profile.status(), options.source));
+  std::string summary = absl::StrCat("link from ", options.from, " to ", options.to, "\n");
+  for (const std::string& note : profile->notes) absl::StrAppend(&summary, "  ", note, "\n");
+  return Deliver(options, "saillink", profile->text, "", summary, reporter);
+}
+
 absl::StatusOr<PlannedJob> ImportPlan(const ImportOptions& options, const FileSystem& files, LoweredJob& job,
                                       Compilation& compilation) {
   SAIL_RETURN_IF_ERROR(CompleteProblem(compilation, files, job));
@@ -64,6 +78,11 @@ absl::StatusOr<PlannedJob> ImportPlan(const ImportOptions& options, const FileSy
   return PlannedJob{*std::move(plan), report};
 }
 
+ExitCode NamesInput(const std::string& input, Reporter& reporter) {
+  reporter.ShowError(absl::StrCat("-o names what is read: '", input, "'"));
+  return ExitCode::kUsage;
+}
+
 ExitCode RunPlan(const ImportOptions& options, const FileSystem& files, Reporter& reporter) {
   Compilation compilation{options.spec, {}, {}, {}};
   absl::StatusOr<CheckedSpec> spec = Check(compilation, files);
@@ -76,6 +95,11 @@ ExitCode RunPlan(const ImportOptions& options, const FileSystem& files, Reporter
     reporter.ShowDiagnostics(compilation.sink, compilation.sources);
     reporter.ShowError(std::string(job.status().message()));
     return reporter.Finish(ExitCode::kUsage);
+  }
+  for (const std::string& input : InputsOf(compilation, **job)) {
+    if (!IsSameFile(input, options.output)) continue;
+    reporter.ShowDiagnostics(compilation.sink, compilation.sources);
+    return reporter.Finish(NamesInput(input, reporter));
   }
   const absl::StatusOr<PlannedJob> planned = ImportPlan(options, files, **job, compilation);
   const PlanCheck check = planned.ok() ? CheckPlan(compilation, *spec, **job, *planned) : PlanCheck::kFails;
@@ -93,6 +117,7 @@ ExitCode RunPlan(const ImportOptions& options, const FileSystem& files, Reporter
 // What is read, of which nothing may be written over.
 std::vector<std::string> InputsOf(const ImportOptions& options) {
   if (options.is_plan) return {options.source, options.spec};
+  if (!options.from.empty()) return {options.source};
   return {JoinPath(options.source, "layer_times.json"), JoinPath(options.source, "layer_memory.json")};
 }
 
@@ -102,12 +127,12 @@ ExitCode Run(const ImportOptions& options) {
   Reporter reporter(options.common);
   for (const std::string& input : InputsOf(options)) {
     if (!IsSameFile(input, options.output)) continue;
-    reporter.ShowError(absl::StrCat("-o names what is read: '", input, "'"));
-    return reporter.Finish(ExitCode::kUsage);
+    return reporter.Finish(NamesInput(input, reporter));
   }
   const RealFileSystem files;
   if (options.is_plan) return RunPlan(options, files, reporter);
-  return reporter.Finish(reporter.Fail(ImportProfile(options, files, reporter)));
+  return reporter.Finish(reporter.Fail(options.from.empty() ? ImportProfile(options, files, reporter)
+                                                            : ImportLink(options, files, reporter)));
 }
 
 }  // namespace sail::driver

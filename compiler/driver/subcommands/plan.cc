@@ -67,6 +67,12 @@ ExitCode Run(const PlanOptions& options) {
     reporter.ShowError(std::string(job.status().message()));
     return reporter.Finish(ExitCode::kUsage);
   }
+  for (const std::string& input : InputsOf(compilation, **job)) {
+    if (!IsSameFile(input, options.output)) continue;
+    reporter.ShowDiagnostics(compilation.sink, compilation.sources);
+    reporter.ShowError(absl::StrCat("-o names what is read: '", input, "'"));
+    return reporter.Finish(ExitCode::kUsage);
+  }
   const absl::StatusOr<PlanResult> result = Plan(compilation, files, **job);
   const PlannedJob* planned = result.ok() ? std::get_if<PlannedJob>(&*result) : nullptr;
   const PlanCheck check = planned != nullptr ? CheckPlan(compilation, *spec, **job, *planned) : PlanCheck::kFails;

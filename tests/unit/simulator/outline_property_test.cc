@@ -85,6 +85,7 @@ ir::Problem RandomCluster(Rng& rng) {
 void ShuffleChoices(ir::Problem& problem, Rng& rng) {
   const auto coin = [&] { return rng.Below(2) == 0; };
   problem.model.tied_head = coin();
+  problem.model.blocks = coin() ? 4 : 9;
   problem.model.hidden = problem.model.embedding_width = coin() ? 32 : 1024;
   problem.model.feed_forward = rng.Below(2) * 96 + 2 * problem.model.hidden;
   problem.job.recomputes = {ir::Recompute::kNone, ir::Recompute::kSelective, ir::Recompute::kFull};

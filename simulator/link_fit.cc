@@ -1,4 +1,4 @@
-#include "runtime/profile/link_fit.h"
+#include "simulator/link_fit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "compiler/base/json.h"
 #include "compiler/base/status_macros.h"
 
-namespace sail::rt {
+namespace sail::sim {
 namespace {
 
 double Messages(LinkOp op) { return op == LinkOp::kSend ? 1 : 2; }
@@ -84,4 +84,4 @@ std::string LinkText(const LinkFit& fit, const std::vector<LinkSample>& samples)
                    {"samples", std::move(list)}});
 }
 
-}  // namespace sail::rt
+}  // namespace sail::sim

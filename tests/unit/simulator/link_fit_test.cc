@@ -1,9 +1,9 @@
-#include "runtime/profile/link_fit.h"
+#include "simulator/link_fit.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace sail::rt {
+namespace sail::sim {
 namespace {
 
 using ::testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(LinkSample, ReadBackAsPrinted) {
 }
 
 }  // namespace
-}  // namespace sail::rt
+}  // namespace sail::sim

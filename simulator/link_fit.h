@@ -1,4 +1,5 @@
-// Latency and bandwidth of a link from measured transfers. Pure; no LibTorch here.
+// Measured transfers over a link, and the latency and bandwidth that follow: the one writer of the files that
+// link_curve.h reads.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace sail::rt {
+namespace sail::sim {
 
 // kSend: one stage hands a tensor to the next. kAllReduce: two replicas sum their gradients, packing included.
 enum class LinkOp { kSend, kAllReduce };
@@ -38,4 +39,4 @@ absl::StatusOr<LinkFit> FitLink(const std::vector<LinkSample>& samples);
 // {"format", "kind": "saillink", "latency_s", "bandwidth_bytes_per_s", "samples": [{"op", "bytes", "seconds"}]}
 std::string LinkText(const LinkFit& fit, const std::vector<LinkSample>& samples);
 
-}  // namespace sail::rt
+}  // namespace sail::sim
