@@ -137,6 +137,7 @@ bool Expander::IsOpenedElsewhere(const KindSchema& kind, const std::string& labe
   if (absl::string_view(kind.name) != "pool") return false;
   const CheckedBlock* resources = &parent;
   while (resources->parent != nullptr) resources = resources->parent;
+  if (resources->base == nullptr) return false;  // nothing is inherited; do not look through every pool for each
   for (const CheckedBlock* pool : resources->Below("pool")) {
     if (pool->label != label || !pool->is_inherited || pool->parent == &parent) continue;
     std::string opened = absl::StrCat("pool ", label, " { … }");
