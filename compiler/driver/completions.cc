@@ -54,6 +54,7 @@ std::string WordsOf(const OptionDescription& option) {
 std::vector<std::string> EndingsOf(const OptionDescription& option) {
   if (option.value == "FILE") return {".sail"};
   if (absl::EndsWith(option.value, "PLAN")) return {".sailplan"};
+  if (option.value == "STATE") return {".json"};
   if (option.value == "OUT" || option.value == "PATH") return {""};
   return {};
 }

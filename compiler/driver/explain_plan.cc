@@ -12,6 +12,7 @@
 #include "compiler/base/number_text.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/driver/answer.h"
+#include "compiler/driver/infeasible.h"
 #include "compiler/driver/quantity_text.h"
 #include "compiler/driver/render.h"
 #include "compiler/driver/report_tables.h"
@@ -29,13 +30,6 @@ constexpr double kNotable = 0.001;  // of a value: less is no difference to spea
 
 std::string TermText(const ir::ObjectiveTerm& term) {
   return absl::StrCat(term.maximize ? "maximize " : "minimize ", ir::ToString(term.metric));
-}
-
-// "+2.0 %" of `from`; "" where there is no such share.
-std::string ChangeText(double from, double to) {
-  if (!(std::abs(from) > 0) || !std::isfinite(to / from)) return "";
-  const double change = to / from - 1;
-  return std::abs(change) < kNotable / 2 ? "same" : absl::StrFormat("%+.1f %%", 100 * change);
 }
 
 // How much worse `other` is than `plan` in the first term of the objective in which they differ, as a share of the
@@ -111,7 +105,8 @@ class PlanExplainer {
     if (IsFulfilled(wished)) return absl::StrCat(title, "  the plan is like that already\n");
     SAIL_ASSIGN_OR_RETURN(const Answer answer, FindAnswer(wished.problem, wished.options));
     if (const auto* infeasible = std::get_if<planner::Infeasible>(&answer.outcome)) {
-      return absl::StrCat(title, "  no plan like that keeps the limits of the job\n", Conflict(*infeasible));
+      return absl::StrCat(title, "  no plan like that keeps the limits of the job\n",
+                          ConflictText(problem_.job, *infeasible));
     }
     const ir::Plan& plan = std::get<planner::Feasible>(answer.outcome).plan;
     return absl::StrCat(title, Comparison(answer.timeline).Render("  "), "\n  the best plan like that has ",
@@ -258,26 +253,6 @@ class PlanExplainer {
       if (NodesUsed(static_cast<int>(p)) < wished.options.least_nodes[p]) return false;
     }
     return ir::VerifyPlanStructure(wished.problem, plan_).ok();
-  }
-
-  std::string Conflict(const planner::Infeasible& infeasible) const {
-    std::string text;
-    for (const planner::ConflictingLimit& limit : infeasible.limits) {
-      absl::StrAppend(&text, "    ", limit.name, ": ");
-      const auto constraint =
-          std::find_if(problem_.job.constraints.begin(), problem_.job.constraints.end(),
-                       [&](const ir::Constraint& c) { return limit.is_constraint && c.name == limit.name; });
-      if (constraint == problem_.job.constraints.end()) {
-        absl::StrAppend(&text, limit.detail, "\n");
-      } else if (std::isfinite(limit.best)) {
-        absl::StrAppend(&text, "best reachable with the others kept: ", MetricText(constraint->metric, limit.best),
-                        " (needs ",
-                        constraint->at_most ? "<= " : ">= ", MetricText(constraint->metric, constraint->limit), ")\n");
-      } else {
-        absl::StrAppend(&text, "no plan reaches ", MetricText(constraint->metric, constraint->limit), "\n");
-      }
-    }
-    return text;
   }
 
   // Every metric of the objective and the limits, and time and money in any case.

@@ -73,4 +73,22 @@ Diagnostic DiagnoseInfeasible(const LoweredJob& job, const planner::Infeasible& 
   return diagnostic;
 }
 
+std::string ConflictText(const ir::Job& job, const planner::Infeasible& infeasible) {
+  std::string text;
+  for (const planner::ConflictingLimit& limit : infeasible.limits) {
+    absl::StrAppend(&text, "    ", limit.name, ": ");
+    const ir::Constraint* constraint = limit.is_constraint ? FindConstraint(job, limit.name) : nullptr;
+    if (constraint == nullptr) {
+      absl::StrAppend(&text, limit.detail, "\n");
+    } else if (std::isfinite(limit.best)) {
+      absl::StrAppend(&text, "best reachable with the others kept: ", MetricText(constraint->metric, limit.best),
+                      " (needs ",
+                      constraint->at_most ? "<= " : ">= ", MetricText(constraint->metric, constraint->limit), ")\n");
+    } else {
+      absl::StrAppend(&text, "no plan reaches ", MetricText(constraint->metric, constraint->limit), "\n");
+    }
+  }
+  return text;
+}
+
 }  // namespace sail::driver

@@ -1,6 +1,8 @@
 // An honest "no" with places: SAIL0501 (limits in conflict) or SAIL0502 (memory alone).
 #pragma once
 
+#include <string>
+
 #include "compiler/base/diagnostic.h"
 #include "compiler/passes/pipeline.h"
 #include "planner/plan_outcome.h"
@@ -8,5 +10,8 @@
 namespace sail::driver {
 
 Diagnostic DiagnoseInfeasible(const LoweredJob& job, const planner::Infeasible& infeasible);
+
+// The same without places, where there is no source: a line for each limit, indented by four.
+std::string ConflictText(const ir::Job& job, const planner::Infeasible& infeasible);
 
 }  // namespace sail::driver

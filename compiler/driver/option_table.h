@@ -20,6 +20,7 @@ struct OptionTable {
   cl::SubCommand fmt{"fmt", "rewrite .sail files in the canonical layout"};
   cl::SubCommand plan{"plan", "find the best plan of a job and write it"};
   cl::SubCommand simulate{"simulate", "show time, memory and money of a plan"};
+  cl::SubCommand replan{"replan", "plan again after nodes have gone or come, moving little state"};
   cl::SubCommand report{"report", "draw a plan and its forecast as one web page"};
   cl::SubCommand build{"build", "write the launch bundle of a plan"};
   cl::SubCommand expand{"expand", "print a specification with everything in place: loops, bases, overrides, defaults"};
@@ -31,14 +32,14 @@ struct OptionTable {
   cl::SubCommand version{"version", "print the version"};
 
   std::vector<cl::SubCommand*> subcommands() {
-    return {&check,       &fmt,     &expand, &plan, &simulate,    &report, &build,
-            &import_data, &explain, &schema, &lsp,  &completions, &version};
+    return {&check, &fmt,         &expand,  &plan,   &simulate, &replan,      &report,
+            &build, &import_data, &explain, &schema, &lsp,      &completions, &version};
   }
 
   // What stands without a flag. The description is what kind of thing it is.
   cl::list<std::string> files{cl::Positional, cl::desc("FILE..."), cl::sub(check), cl::sub(fmt), cl::cat(category)};
   cl::opt<std::string> file{cl::Positional, cl::desc("FILE"), cl::sub(plan), cl::sub(expand), cl::cat(category)};
-  cl::opt<std::string> plan_file{cl::Positional,  cl::desc("PLAN"), cl::sub(simulate),
+  cl::opt<std::string> plan_file{cl::Positional,  cl::desc("PLAN"), cl::sub(simulate), cl::sub(replan),
                                  cl::sub(report), cl::sub(build),   cl::cat(category)};
   cl::opt<std::string> import_kind{cl::Positional, cl::desc("profile|plan"), cl::sub(import_data), cl::cat(category)};
   cl::opt<std::string> import_source{cl::Positional, cl::desc("PATH"), cl::sub(import_data), cl::cat(category)};
@@ -75,6 +76,7 @@ struct OptionTable {
                               cl::desc("where to write; - is standard output (not for build)"),
                               cl::value_desc("OUT"),
                               cl::sub(plan),
+                              cl::sub(replan),
                               cl::sub(report),
                               cl::sub(import_data),
                               cl::sub(build),
@@ -83,6 +85,10 @@ struct OptionTable {
                       cl::cat(category)};
   cl::opt<std::string> why_not{"why-not", cl::desc("of a plan: what fulfilling a wish would cost: \"pool NAME used\""),
                                cl::value_desc("WISH"), cl::sub(explain), cl::cat(category)};
+  cl::opt<std::string> now{"now", cl::desc("which nodes there are now (docs/replan.md)"), cl::value_desc("STATE"),
+                           cl::sub(replan), cl::cat(category)};
+  cl::opt<bool> fallbacks{"fallbacks", cl::desc("also plans for the loss of any one node and any one zone"),
+                          cl::sub(build), cl::cat(category)};
   cl::opt<std::string> trace{"trace", cl::desc("write the timeline there, for Perfetto and chrome://tracing"),
                              cl::value_desc("OUT"), cl::sub(simulate), cl::cat(category)};
   cl::opt<std::string> root{"root", cl::desc("directory of relative data paths (default: that of the plan)"),
@@ -139,7 +145,7 @@ struct OptionTable {
 
   cl::opt<Format> format{
       "format",
-      cl::desc("format of diagnostics (and of the output of simulate and plan --front):"),
+      cl::desc("format of diagnostics (and of the output of simulate, replan and plan --front):"),
       cl::values(clEnumValN(Format::kText, "text", "for people (default)"),
                  clEnumValN(Format::kShort, "short", "file:line:column: error: message [code]"),
                  clEnumValN(Format::kJson, "json", "one object per line, a summary at the end"),
@@ -150,6 +156,7 @@ struct OptionTable {
       cl::sub(fmt),
       cl::sub(plan),
       cl::sub(simulate),
+      cl::sub(replan),
       cl::sub(report),
       cl::sub(build),
       cl::sub(import_data),

@@ -127,6 +127,15 @@ std::variant<Command, ExitCode> MakeSimulate(const OptionTable& table) {
   return Command(SimulateOptions{Common(table), table.plan_file, table.trace});
 }
 
+std::variant<Command, ExitCode> MakeReplan(const OptionTable& table) {
+  if (table.plan_file.empty()) return UsageError("replan", "a .sailplan file is expected");
+  if (table.now.empty()) return UsageError("replan", "--now STATE.json is expected");
+  if (table.output == "-" && table.format == Format::kJson) {
+    return UsageError("replan", "-o - and --format json both write to standard output");
+  }
+  return Command(ReplanOptions{Common(table), table.plan_file, table.now, table.output});
+}
+
 std::variant<Command, ExitCode> MakeReport(const OptionTable& table) {
   if (table.plan_file.empty()) return UsageError("report", "a .sailplan file is expected");
   if (table.output.empty()) return UsageError("report", "-o OUT.html is expected");
@@ -136,7 +145,7 @@ std::variant<Command, ExitCode> MakeReport(const OptionTable& table) {
 std::variant<Command, ExitCode> MakeBuild(const OptionTable& table) {
   if (table.plan_file.empty()) return UsageError("build", "a .sailplan file is expected");
   if (table.output.empty() || table.output == "-") return UsageError("build", "-o DIR is expected");
-  return Command(BuildOptions{Common(table), table.plan_file, table.output, table.root});
+  return Command(BuildOptions{Common(table), table.plan_file, table.output, table.root, table.fallbacks});
 }
 
 std::variant<Command, ExitCode> MakeImport(const OptionTable& table) {
@@ -213,8 +222,8 @@ std::variant<Command, ExitCode> ParseCommandLine(int argc, const char* const* ar
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs())) return ExitCode::kUsage;
 
   for (const cl::opt<std::string>* option :
-       {&table.job, &table.output, &table.trace, &table.root, &table.params, &table.model_name, &table.gpu_name,
-        &table.link_from, &table.link_to, &table.spec_file}) {
+       {&table.job, &table.output, &table.trace, &table.root, &table.params, &table.now, &table.model_name,
+        &table.gpu_name, &table.link_from, &table.link_to, &table.spec_file}) {
     if (option->getNumOccurrences() == 0 || !option->empty()) continue;
     return UsageError(
         "", absl::StrCat(option->ArgStr.size() == 1 ? "-" : "--", option->ArgStr.str(), " is given no value"));
@@ -225,6 +234,7 @@ std::variant<Command, ExitCode> ParseCommandLine(int argc, const char* const* ar
   if (table.expand) return MakeExpand(table);
   if (table.plan) return MakePlan(table);
   if (table.simulate) return MakeSimulate(table);
+  if (table.replan) return MakeReplan(table);
   if (table.report) return MakeReport(table);
   if (table.build) return MakeBuild(table);
   if (table.import_data) return MakeImport(table);

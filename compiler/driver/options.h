@@ -56,6 +56,12 @@ struct SimulateOptions {
   std::string plan;
   std::string trace;  // where to write the timeline; empty: nowhere
 };
+struct ReplanOptions {
+  CommonOptions common;
+  std::string plan;
+  std::string state;   // which nodes there are now (read_state.h)
+  std::string output;  // "-": standard output; empty: nowhere
+};
 struct ReportOptions {
   CommonOptions common;
   std::string plan;
@@ -65,7 +71,8 @@ struct BuildOptions {
   CommonOptions common;
   std::string plan;
   std::string output;
-  std::string root;  // what relative data paths are relative to; default: the plan's directory
+  std::string root;        // what relative data paths are relative to; default: the plan's directory
+  bool fallbacks = false;  // also plans for the loss of any node and any zone
 };
 struct ImportOptions {
   CommonOptions common;
@@ -103,9 +110,9 @@ struct VersionOptions {
   bool json = false;
 };
 
-using Command =
-    std::variant<CheckOptions, FmtOptions, ExpandOptions, PlanOptions, SimulateOptions, ReportOptions, BuildOptions,
-                 ImportOptions, ExplainOptions, SchemaOptions, LspOptions, CompletionsOptions, VersionOptions>;
+using Command = std::variant<CheckOptions, FmtOptions, ExpandOptions, PlanOptions, SimulateOptions, ReplanOptions,
+                             ReportOptions, BuildOptions, ImportOptions, ExplainOptions, SchemaOptions, LspOptions,
+                             CompletionsOptions, VersionOptions>;
 
 // The command, or the exit code when there is nothing left to do: kUsage after a message on standard error.
 // `--help` and `--version` print to standard output and end the process with 0, or 7 if that fails (LLVM's parser

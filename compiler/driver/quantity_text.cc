@@ -55,6 +55,13 @@ std::string UsdText(Usd money) { return absl::StrCat(FourDigits(money.value()), 
 
 std::string PercentText(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
 
+std::string ChangeText(double from, double to) {
+  constexpr double kNotable = 0.001;  // less is no difference to speak of
+  if (!(std::abs(from) > 0) || !std::isfinite(to / from)) return "";
+  const double change = to / from - 1;
+  return std::abs(change) < kNotable / 2 ? "same" : absl::StrFormat("%+.1f %%", 100 * change);
+}
+
 std::string MetricText(ir::Metric metric, double base) { return InUnit(FourDigits(Shown(metric, base)), metric); }
 
 double RoundLimit(ir::Metric metric, double base, bool at_most) {

@@ -8,10 +8,12 @@
 
 namespace sail::driver {
 
-std::string SecondsText(Seconds time);                   // "4.712 s", "183.2 ms", "2 h 5 min"
-std::string BytesText(Bytes bytes);                      // "37.25 GiB"
-std::string UsdText(Usd money);                          // "0.1873 USD"
-std::string PercentText(double share);                   // "83.0 %"
+std::string SecondsText(Seconds time);  // "4.712 s", "183.2 ms", "2 h 5 min"
+std::string BytesText(Bytes bytes);     // "37.25 GiB"
+std::string UsdText(Usd money);         // "0.1873 USD"
+std::string PercentText(double share);  // "83.0 %"
+// "+2.0 %" of `from`, "same" for less than a thousandth; "" where there is no such share.
+std::string ChangeText(double from, double to);
 std::string MetricText(ir::Metric metric, double base);  // "0.2122 iters/s", "82.44 USD/h"
 // `base` moved by less than a thousandth, up for a limit from above, to a number whose text is exact: a limit that is
 // read back from the text still holds.

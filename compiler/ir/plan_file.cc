@@ -29,6 +29,30 @@ absl::Status CheckHash(absl::string_view name, absl::string_view field, const st
       absl::StrCat("plan '", name, "': ", field, " does not match its content; make the plan again with `sailc plan`"));
 }
 
+// {"semantics", "nodes": {pool: [number before, …]}}
+Json ReplanJson(const PlanOrigin& origin, const Cluster& cluster) {
+  Json nodes = Json::object();
+  for (size_t p = 0; p < origin.was.size(); ++p) nodes[cluster.pools[p].name] = origin.was[p];
+  return {{"semantics", origin.semantics}, {"nodes", nodes}};
+}
+
+absl::StatusOr<PlanOrigin> ParseOrigin(std::string plan_hash, const Json& json, const Cluster& cluster,
+                                       const std::string& what) {
+  PlanOrigin origin{.plan_hash = std::move(plan_hash), .was = {}};
+  ObjectReader reader(json, what);
+  reader.Get("semantics", &origin.semantics);
+  const Json& nodes = reader.Raw("nodes");
+  SAIL_RETURN_IF_ERROR(reader.Finish());
+  ObjectReader node_reader(nodes, absl::StrCat(what, ".nodes"));
+  for (const Pool& pool : cluster.pools) {
+    std::vector<int>& was = origin.was.emplace_back();
+    node_reader.Get(pool.name, &was);
+    if (was.size() != static_cast<size_t>(pool.quota)) node_reader.Fail(pool.name, "expected a number for each node");
+  }
+  SAIL_RETURN_IF_ERROR(node_reader.Finish());
+  return origin;
+}
+
 }  // namespace
 
 std::string PlanHash(const Problem& problem, const Plan& plan) {
@@ -36,7 +60,7 @@ std::string PlanHash(const Problem& problem, const Plan& plan) {
 }
 
 std::string PrintPlanFile(const Problem& problem, const Plan& plan, const Report& report,
-                          const std::vector<FrontPoint>& front) {
+                          const std::vector<FrontPoint>& front, const std::optional<PlanOrigin>& origin) {
   Json file = {{"format", std::string(kFormat)},
                {"kind", "sailplan"},
                {"inputs", ToJson(problem)},
@@ -44,6 +68,10 @@ std::string PrintPlanFile(const Problem& problem, const Plan& plan, const Report
                {"predictions", ToJson(report, problem.cluster)}};
   file["plan_hash"] = HashOfPlan(file["inputs"], file["decisions"]);
   if (!front.empty()) file["front"] = ToJson(front);
+  if (origin) {
+    file["from"] = origin->plan_hash;
+    file["replan"] = ReplanJson(*origin, problem.cluster);
+  }
   file["prediction_hash"] = HashOfPredictions(file["predictions"], front.empty() ? nullptr : &file["front"]);
   return DumpJson(file);
 }
@@ -65,6 +93,12 @@ absl::StatusOr<PlanFile> ParsePlanFile(absl::string_view text, absl::string_view
   const Json& decisions = reader.Raw("decisions");
   const Json& predictions = reader.Raw("predictions");
   const Json* front = reader.Has("front") ? &reader.Raw("front") : nullptr;
+  std::string from;
+  const Json* replan = nullptr;
+  if (reader.Has("from") || reader.Has("replan")) {
+    reader.Get("from", &from);
+    replan = &reader.Raw("replan");
+  }
   SAIL_RETURN_IF_ERROR(reader.Finish());
   SAIL_RETURN_IF_ERROR(CheckHash(name, "plan_hash", plan_hash, HashOfPlan(inputs, decisions)));
   SAIL_RETURN_IF_ERROR(CheckHash(name, "prediction_hash", prediction_hash, HashOfPredictions(predictions, front)));
@@ -75,6 +109,10 @@ absl::StatusOr<PlanFile> ParsePlanFile(absl::string_view text, absl::string_view
   SAIL_ASSIGN_OR_RETURN(file.plan, ParsePlan(decisions, file.problem.cluster, absl::StrCat(what, " decisions")));
   if (front != nullptr) {
     SAIL_ASSIGN_OR_RETURN(file.front, ParseFront(*front, absl::StrCat(what, " front")));
+  }
+  if (replan != nullptr) {
+    SAIL_ASSIGN_OR_RETURN(file.origin,
+                          ParseOrigin(std::move(from), *replan, file.problem.cluster, absl::StrCat(what, " replan")));
   }
   return file;
 }

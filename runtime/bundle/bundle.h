@@ -3,6 +3,7 @@
 //   bundle.json            problem, plan, prediction, limits, rank table, file list with sha256
 //   data/tokens.bin        the text as little-endian uint16 tokens (one per byte)
 //   nodes/<node>/env       KEY=VALUE, sorted        nodes/<node>/launch.sh
+//   fallbacks/*.sailplan   plans for what may be lost, if they were asked for
 //   MANIFEST.sha256        "<sha256>  <path>" of every other file, sorted; written last, so a directory without it is
 //   an
 //                          interrupted write
@@ -12,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,14 @@ struct Limits {
   Seconds stop_grace = Seconds(3);           // between SIGTERM and SIGKILL
 };
 
+// A plan for the loss of any one of some nodes, or of a whole zone. sailrun verifies it and does not act on it yet.
+struct Fallback {
+  std::vector<std::string> nodes;  // that play equal parts; the plan is for the loss of the first. Empty: of the zone
+  std::optional<int> zone;         // index into the cluster's zones
+  std::string plan_file;           // as ir::PrintPlanFile writes it; empty: no plan keeps the limits then
+  friend bool operator==(const Fallback&, const Fallback&) = default;
+};
+
 struct Bundle {
   ir::Problem problem;
   ir::Plan plan;
@@ -36,6 +46,7 @@ struct Bundle {
   Seconds predicted_iteration = Seconds(0);
   Limits limits;
   std::vector<uint16_t> tokens;
+  std::vector<Fallback> fallbacks;
 };
 
 std::string NodeName(const ir::Cluster& cluster, ir::PoolId pool, int node);

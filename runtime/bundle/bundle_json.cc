@@ -11,6 +11,7 @@
 #include "compiler/base/status_macros.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify_plan.h"
+#include "runtime/bundle/fallbacks.h"
 #include "runtime/bundle/nodes.h"
 #include "runtime/bundle/trainable.h"
 
@@ -136,6 +137,7 @@ std::string PrintBundleJson(const Bundle& bundle, const FileHashes& files) {
                     {"collective_timeout_s", bundle.limits.collective_timeout.value()},
                     {"stop_grace_s", bundle.limits.stop_grace.value()}};
   json["ranks"] = ranks;
+  if (!bundle.fallbacks.empty()) json["fallbacks"] = FallbacksJson(bundle.fallbacks);
   json["files"] = files;
   return DumpJson(json);
 }
@@ -158,6 +160,7 @@ absl::StatusOr<Bundle> ParseBundleJson(absl::string_view text, const FileHashes&
   const Json& limits = reader.Raw("limits");
   const Json& ranks = reader.Raw("ranks");
   const Json& listed = reader.Raw("files");
+  const Json* fallbacks = reader.Has("fallbacks") ? &reader.Raw("fallbacks") : nullptr;
   SAIL_RETURN_IF_ERROR(reader.Finish());
   bundle.predicted_iteration = Seconds(predicted);
 
@@ -177,6 +180,9 @@ absl::StatusOr<Bundle> ParseBundleJson(absl::string_view text, const FileHashes&
   SAIL_RETURN_IF_ERROR(ParseRankTable(ranks, &table));
   SAIL_RETURN_IF_ERROR(CheckRankTable(bundle, table));
   if (listed != Json(files)) return absl::FailedPreconditionError("bundle.files: differs from MANIFEST.sha256");
+  if (fallbacks != nullptr) {
+    SAIL_ASSIGN_OR_RETURN(bundle.fallbacks, ParseFallbacks(*fallbacks));
+  }
   return bundle;
 }
 
@@ -193,6 +199,7 @@ absl::Status CheckBundle(const Bundle& bundle) {
     }
   }
   SAIL_RETURN_IF_ERROR(CheckTokens(bundle));
+  SAIL_RETURN_IF_ERROR(CheckFallbacks(bundle));
   SAIL_RETURN_IF_ERROR(CheckPositive("limits.rendezvous_timeout_s", bundle.limits.rendezvous_timeout));
   SAIL_RETURN_IF_ERROR(CheckPositive("limits.collective_timeout_s", bundle.limits.collective_timeout));
   SAIL_RETURN_IF_ERROR(CheckPositive("limits.stop_grace_s", bundle.limits.stop_grace));

@@ -19,8 +19,9 @@ using FileHashes = std::map<std::string, std::string>;
 
 std::string PrintBundleJson(const Bundle& bundle, const FileHashes& files);
 
-// Everything but the tokens. InvalidArgument naming the field; FailedPrecondition if the file list is not `files`.
-// A rank table that names more processes than a node has GPUs, or differs from the plan's, is refused.
+// Everything but the tokens and the texts of the fallbacks' plan files, of which those that are listed have the path.
+// InvalidArgument naming the field; FailedPrecondition if the file list is not `files`. A rank table that names more
+// processes than a node has GPUs, or differs from the plan's, is refused.
 absl::StatusOr<Bundle> ParseBundleJson(absl::string_view text, const FileHashes& files);
 
 // InvalidArgument: unsound plan, a model the runtime does not train, no or too little text, tokens outside the

@@ -1,13 +1,16 @@
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/base/file_system.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/status_macros.h"
 #include "runtime/bundle/bundle.h"
 #include "runtime/bundle/bundle_json.h"
+#include "runtime/bundle/fallbacks.h"
 #include "runtime/bundle/manifest.h"
 
 namespace sail::rt {
@@ -43,6 +46,25 @@ absl::StatusOr<std::vector<uint16_t>> ParseTokens(absl::string_view bytes) {
   return tokens;
 }
 
+// Puts the contents of the plan files in the place of their paths.
+absl::Status LoadFallbacks(std::map<std::string, std::string>& contents, Bundle& bundle) {
+  size_t listed = 0;
+  for (Fallback& fallback : bundle.fallbacks) {
+    if (fallback.plan_file.empty()) continue;
+    const auto file = contents.find(fallback.plan_file);
+    if (file == contents.end()) {
+      return absl::FailedPreconditionError(absl::StrCat("file '", fallback.plan_file, "' is missing"));
+    }
+    fallback.plan_file = file->second;
+    ++listed;
+  }
+  const auto present = std::count_if(contents.begin(), contents.end(),
+                                     [](const auto& file) { return absl::StartsWith(file.first, kFallbackDirectory); });
+  if (static_cast<size_t>(present) == listed) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("bundle.fallbacks: names ", listed, " plan files, there are ", present));
+}
+
 absl::StatusOr<Bundle> Read(const std::string& directory) {
   const RealFileSystem files;
   constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
@@ -64,6 +86,7 @@ absl::StatusOr<Bundle> Read(const std::string& directory) {
   hashes.erase(std::string(kBundleJson));
   SAIL_ASSIGN_OR_RETURN(Bundle bundle, ParseBundleJson(contents[std::string(kBundleJson)], hashes));
   SAIL_ASSIGN_OR_RETURN(bundle.tokens, ParseTokens(contents[std::string(kTokens)]));
+  SAIL_RETURN_IF_ERROR(LoadFallbacks(contents, bundle));
   SAIL_RETURN_IF_ERROR(CheckBundle(bundle));
   return bundle;
 }

@@ -13,6 +13,7 @@
 #include "compiler/base/status_macros.h"
 #include "runtime/bundle/bundle.h"
 #include "runtime/bundle/bundle_json.h"
+#include "runtime/bundle/fallbacks.h"
 #include "runtime/bundle/manifest.h"
 #include "runtime/bundle/nodes.h"
 
@@ -46,6 +47,9 @@ Files RenderFiles(const Bundle& bundle) {
     const std::string folder = absl::StrCat("nodes/", nodes[i].name, "/");
     files[folder + "env"] = NodeEnvironment(bundle, placement, nodes, static_cast<int>(i));
     files[folder + "launch.sh"] = LaunchScript(bundle, nodes[i]);
+  }
+  for (const Fallback& fallback : bundle.fallbacks) {
+    if (!fallback.plan_file.empty()) files[FallbackPath(fallback)] = fallback.plan_file;
   }
   files[std::string(kBundleJson)] = PrintBundleJson(bundle, HashesOf(files));
   std::string manifest;

@@ -1,6 +1,8 @@
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "compiler/base/number_text.h"
 #include "compiler/base/status_macros.h"
+#include "compiler/driver/fallback_plans.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/reporter.h"
 #include "compiler/driver/subcommands/subcommands.h"
@@ -31,6 +33,21 @@ absl::StatusOr<std::string> ReadText(const ir::Job& job, const BuildOptions& opt
   return text;
 }
 
+std::string FallbacksText(const std::vector<rt::Fallback>& fallbacks) {
+  int64_t plans = 0;
+  std::vector<std::string> without;
+  for (const rt::Fallback& fallback : fallbacks) {
+    if (!fallback.plan_file.empty()) {
+      ++plans;
+    } else {
+      without.push_back(fallback.zone ? "a zone" : fallback.nodes.front());
+    }
+  }
+  return absl::StrCat(
+      CountText(plans, "fallback plan"), " for the loss of a node or a zone\n",
+      without.empty() ? "" : absl::StrCat("no plan after the loss of ", absl::StrJoin(without, ", "), "\n"));
+}
+
 absl::Status Build(const BuildOptions& options, Reporter& reporter) {
   const RealFileSystem files;
   SAIL_ASSIGN_OR_RETURN(ReadPlanFile read, ReadPlan(options.plan, files));
@@ -40,6 +57,9 @@ absl::Status Build(const BuildOptions& options, Reporter& reporter) {
   SAIL_ASSIGN_OR_RETURN(const std::string text, ReadText(file.problem.job, options, files));
 
   rt::Bundle bundle;
+  if (options.fallbacks) {
+    SAIL_ASSIGN_OR_RETURN(bundle.fallbacks, MakeFallbacks(file));
+  }
   bundle.problem = std::move(file.problem);
   bundle.plan = std::move(file.plan);
   bundle.plan_hash = file.plan_hash;
@@ -48,11 +68,11 @@ absl::Status Build(const BuildOptions& options, Reporter& reporter) {
   SAIL_RETURN_IF_ERROR(rt::WriteBundle(bundle, options.output));
 
   reporter.ShowArtifact("bundle", options.output, bundle.plan_hash);
-  reporter.PrintSummary(
-      absl::StrCat("bundle of job ", bundle.problem.job.name, ": ", CountText(report.gpus, "rank"), " on ",
-                   CountText(report.nodes, "node"), ", ",
-                   CountText(static_cast<int64_t>(bundle.tokens.size()), "token"), ", in ", options.output, "\n"),
-      Reporter::Beside::kFile);
+  reporter.PrintSummary(absl::StrCat("bundle of job ", bundle.problem.job.name, ": ", CountText(report.gpus, "rank"),
+                                     " on ", CountText(report.nodes, "node"), ", ",
+                                     CountText(static_cast<int64_t>(bundle.tokens.size()), "token"), ", in ",
+                                     options.output, "\n", options.fallbacks ? FallbacksText(bundle.fallbacks) : ""),
+                        Reporter::Beside::kFile);
   return absl::OkStatus();
 }
 

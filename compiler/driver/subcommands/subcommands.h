@@ -10,6 +10,7 @@ ExitCode Run(const CheckOptions& options);
 ExitCode Run(const FmtOptions& options);
 ExitCode Run(const PlanOptions& options);
 ExitCode Run(const SimulateOptions& options);
+ExitCode Run(const ReplanOptions& options);
 ExitCode Run(const ReportOptions& options);
 ExitCode Run(const BuildOptions& options);
 ExitCode Run(const ImportOptions& options);

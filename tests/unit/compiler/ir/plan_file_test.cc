@@ -102,5 +102,24 @@ TEST(PlanFile, TruncatedAtAnyLengthIsAnErrorAndNoCrash) {
   }
 }
 
+// A plan made from another one says so; its own hash does not depend on it.
+TEST(PlanFile, SaysWhatItWasMadeFrom) {
+  PlanOrigin origin{.plan_hash = "sha256:before", .semantics = 1, .was = {}};
+  for (const Pool& pool : SmallProblem().cluster.pools) origin.was.emplace_back(pool.quota, -1);
+  const std::string text = PrintPlanFile(SmallProblem(), SmallPlan(), SmallReport(), {}, origin);
+  const absl::StatusOr<PlanFile> file = ParsePlanFile(text, "a.sailplan");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->origin, origin);
+  EXPECT_EQ(file->plan_hash, ParsePlanFile(SmallFile(), "a.sailplan")->plan_hash);
+  EXPECT_FALSE(ParsePlanFile(SmallFile(), "a.sailplan")->origin.has_value());
+
+  Json json = *ParseJson(text, "text");
+  json.erase("replan");
+  EXPECT_FALSE(ParsePlanFile(DumpJson(json), "a.sailplan").ok());
+  json = *ParseJson(text, "text");
+  json["replan"]["nodes"].front().push_back(0);
+  EXPECT_FALSE(ParsePlanFile(DumpJson(json), "a.sailplan").ok());
+}
+
 }  // namespace
 }  // namespace sail::ir

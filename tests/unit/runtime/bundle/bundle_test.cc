@@ -16,6 +16,7 @@
 #include "compiler/base/file_system.h"
 #include "compiler/base/json.h"
 #include "compiler/base/sha256.h"
+#include "compiler/ir/plan_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/bundle/nodes.h"
@@ -243,6 +244,62 @@ TEST_F(BundleTest, OtherVersionsKindsAndFieldsAreRefused) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(expected));
     fs::remove_all(path_);
   }
+}
+
+// The whole model on the fast node, after the loss of slow-0; nothing is known for the loss of fast-0.
+std::vector<Fallback> TinyFallbacks(const std::string& from = "sha256:feed") {
+  ir::Problem problem = TinyBundle().problem;
+  ir::Plan plan = TinyBundle().plan;
+  --problem.cluster.pools[1].quota;
+  plan.pipelines[0].stages = {test::MakeStage(0, 5, 0, 0, {0, 1})};
+  ir::PlanOrigin origin{.plan_hash = from, .semantics = 1, .was = {}};
+  for (const ir::Pool& pool : problem.cluster.pools) origin.was.emplace_back(pool.quota, -1);
+  ir::Report report;
+  report.iteration = Seconds(1);
+  return {{.nodes = {"fast-0"}},
+          {.nodes = {"slow-0"}, .plan_file = ir::PrintPlanFile(problem, plan, report, {}, origin)}};
+}
+
+TEST_F(BundleTest, FallbacksAreKept) {
+  Bundle bundle = TinyBundle();
+  bundle.fallbacks = TinyFallbacks();
+  bundle.fallbacks.push_back({.nodes = {}, .zone = 1});
+  ASSERT_EQ(WriteBundle(bundle, path_), absl::OkStatus());
+  EXPECT_EQ(Contents("fallbacks/node-slow-0.sailplan"), bundle.fallbacks[1].plan_file);
+  EXPECT_THAT(Contents("MANIFEST.sha256"), HasSubstr("  fallbacks/node-slow-0.sailplan\n"));
+  const absl::StatusOr<Bundle> read = ReadBundle(path_);
+  ASSERT_EQ(read.status(), absl::OkStatus());
+  EXPECT_EQ(read->fallbacks, bundle.fallbacks);
+}
+
+TEST_F(BundleTest, FaultyFallbacksAreNamed) {
+  const std::vector<std::pair<std::function<void(Json&)>, std::string>> edits = {
+      {[](Json& j) { j["fallbacks"][1]["nodes"] = Json::array({"slow-1"}); },
+       "file: expected 'fallbacks/node-slow-1.sailplan'"},
+      {[](Json& j) { j["fallbacks"][0]["nodes"] = Json::array({"fast-7"}); },
+       "fallbacks[0]: no rank is on node 'fast-7'"},
+      {[](Json& j) { j["fallbacks"][0]["nodes"] = Json::array(); }, "fallbacks[0]: no node"},
+      {[](Json& j) {
+         j["fallbacks"][0] = Json{{"zone", 2}};
+       },
+       "fallbacks[0]: the cluster has no zone 2"},
+      {[](Json& j) { j["fallbacks"][0]["file"] = "fallbacks/node-fast-0.sailplan"; },
+       "node-fast-0.sailplan' is missing"},
+      {[](Json& j) { j["fallbacks"].erase(1); }, "bundle.fallbacks: names 0 plan files, there are 1"},
+      {[](Json& j) { j["plan_hash"] = "sha256:beef"; }, "fallbacks[1]: was not made from the plan of the bundle"},
+      {[](Json& j) { j["problem"]["job"]["steps"] = 7; }, "fallbacks[1]: is of another problem than the bundle"},
+  };
+  for (const auto& [edit, expected] : edits) {
+    Bundle bundle = TinyBundle();
+    bundle.fallbacks = TinyFallbacks();
+    ASSERT_EQ(WriteBundle(bundle, path_), absl::OkStatus());
+    EditJson(edit);
+    EXPECT_THAT(std::string(ReadBundle(path_).status().message()), HasSubstr(expected));
+    fs::remove_all(path_);
+  }
+  Bundle bundle = TinyBundle();
+  bundle.fallbacks = TinyFallbacks("sha256:other");
+  EXPECT_THAT(std::string(WriteBundle(bundle, path_).message()), HasSubstr("was not made from the plan of the bundle"));
 }
 
 // A node of 8 and a node of 2 GPUs get 8 and 2 processes, not 5 and 5.
