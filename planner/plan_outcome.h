@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,12 +20,20 @@ struct RunnerUp {
   friend bool operator==(const RunnerUp&, const RunnerUp&) = default;
 };
 
+// What no plan can beat under the cost model (bound.h).
+struct Certificate {
+  double bound = 0;  // in the unit of the objective's first term
+  double gap = 0;    // 0..1: the share by which the plan's value can be improved at most
+  friend bool operator==(const Certificate&, const Certificate&) = default;
+};
+
 struct Feasible {
   ir::Plan plan;           // canonical, passes VerifyPlan
   ir::Report report;       // closed form (CostModel::Evaluate)
   int64_t candidates = 0;  // plans evaluated
   // Best first, a few at most, and none of the kind of another or of `plan` (best_plans.h).
   std::vector<RunnerUp> runners_up;
+  std::optional<Certificate> certificate;  // absent for objectives without a bound, and where none was asked for
 };
 
 // One limit that takes part in the conflict.

@@ -3,6 +3,7 @@
 #include "compiler/base/check.h"
 #include "compiler/base/status_macros.h"
 #include "compiler/ir/verify_plan.h"
+#include "planner/bound.h"
 #include "planner/infeasible.h"
 #include "planner/search.h"
 
@@ -21,10 +22,13 @@ absl::StatusOr<PlanOutcome> FindPlan(const ir::Problem& problem, const sim::Cost
   const absl::Status verified = ir::VerifyPlan(problem, result.best->plan, result.best->report);
   SAIL_CHECK(verified.ok()) << verified.ToString();
   std::vector<RunnerUp> runners_up = result.good.Others(result.best->plan, problem.job.objective);
+  std::optional<Certificate> certificate;
+  if (options.bound_work > 0) certificate = Bound(problem, costs, scope, result.best->report, options.bound_work);
   return PlanOutcome(Feasible{.plan = std::move(result.best->plan),
                               .report = std::move(result.best->report),
                               .candidates = result.candidates,
-                              .runners_up = std::move(runners_up)});
+                              .runners_up = std::move(runners_up),
+                              .certificate = certificate});
 }
 
 }  // namespace sail::planner

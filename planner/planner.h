@@ -14,6 +14,8 @@ namespace sail::planner {
 struct PlannerOptions {
   // GPUs judged in one search: judging a plan costs as many as it uses. Beside them so many teams of drafts (draft.h).
   int64_t work_budget = 150'000;
+  // Of the certificate (bound.h); 0: none is made.
+  int64_t bound_work = 15'000'000;
   // Nodes that the plan must use at least, by pool; empty: none. A wish (wish.h), not a limit of the job.
   std::vector<int> least_nodes;
 };

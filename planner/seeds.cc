@@ -1,6 +1,7 @@
 #include "planner/seeds.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
@@ -19,6 +20,14 @@ constexpr size_t kLeastSimpleSeeds = 10;
 constexpr size_t kFilledSeeds = 2;
 constexpr int kMostRelayed = 6;     // pools of a pipeline
 constexpr size_t kFewShapes = 120;  // up to here all pairs
+
+int All(int nodes) { return nodes; }
+int Half(int nodes) { return (nodes + 1) / 2; }
+// The largest number 2^k or 3 · 2^k: of an odd number of nodes more divides the batch evenly.
+int Round(int nodes) {
+  const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(nodes)));
+  return power >= 2 && power / 2 * 3 <= nodes ? power / 2 * 3 : power;
+}
 
 // Node counts by kind of pool to search within.
 std::vector<std::vector<int>> PartsOf(const std::vector<int>& quotas) {
@@ -61,12 +70,12 @@ std::vector<std::vector<int>> PartsOf(const std::vector<int>& quotas) {
     }
   }
   for (const std::vector<bool>& set : sets) {
-    for (const double share : {1.0, 0.5}) {
+    for (const auto share : {&All, &Half, &Round}) {
       std::vector<int> part(quotas.size(), 0);
       for (size_t p = 0; p < quotas.size(); ++p) {
-        if (set[p]) part[p] = static_cast<int>(std::ceil(share * quotas[p]));
+        if (set[p]) part[p] = share(quotas[p]);
       }
-      if (parts.empty() || part != parts.back()) parts.push_back(part);
+      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
     }
   }
   return parts;

@@ -25,6 +25,13 @@ struct StageShape {
   int optimizer_shards = 1;  // owners that share the optimizer state and its step: the pipelines under ZeRO-1
 };
 
+// What Evaluate makes of a pipeline of stages with times t, for bounds on it.
+enum class PipelineForm {
+  kEvents,   // the exact 1F1B recurrence (pipeline_time.h); a rank goes on once its own stage is done
+  kClassic,  // Σ (t + c) + (M − 1) · max (t + c), where the first stage sends once or twice (of up to three stages
+             // once), the others twice; after it synchronisation and step, each the longest of any stage
+};
+
 class CostModel {
  public:
   virtual ~CostModel() = default;
@@ -34,6 +41,10 @@ class CostModel {
 
   // Peak memory of each rank of the stage with `in_flight` micro-batches stashed (1F1B: min(M, depth - stage index)).
   virtual Bytes StageMemory(const StageShape& stage, int in_flight) const = 0;
+  // The same, in whatever plan: where that matters StageMemory is the most.
+  virtual Bytes StageMemoryAtLeast(const StageShape& stage, int in_flight) const {
+    return StageMemory(stage, in_flight);
+  }
   // What StageMemory must not exceed on this pool's gpu.
   virtual Bytes MemoryLimit(ir::PoolId pool) const = 0;
 
@@ -44,6 +55,12 @@ class CostModel {
 
   // Optimizer step of the stage's parameters.
   virtual Seconds OptimizerTime(const StageShape& stage) const = 0;
+
+  virtual PipelineForm form() const = 0;
+  // The part of StageTime before the backward, of kEvents.
+  virtual Seconds ForwardTime(const StageShape& stage) const = 0;
+  // At most what one of the sends takes that kClassic charges a stage on `from` beside one on `to`.
+  virtual Seconds SendTime(ir::PoolId from, ir::PoolId to, int from_tensor, int to_tensor, int micro_batch) const = 0;
 
   // Judges a complete plan that satisfies VerifyPlanStructure, as if no two transfers ever met on a link: each
   // pipeline's 1F1B recurrence, the gradient buckets in canonical order, the optimizer. Memory by term, money, traffic,

@@ -54,6 +54,13 @@ class PublishedCostModel : public CostModel {
     return Seconds(times == nullptr ? kInfinity : (*times)[stage.first_layer].update);
   }
 
+  PipelineForm form() const override { return PipelineForm::kClassic; }
+  Seconds ForwardTime(const StageShape& /*stage*/) const override { return Seconds(0); }
+
+  Seconds SendTime(ir::PoolId from, ir::PoolId to, int from_tensor, int to_tensor, int micro_batch) const override {
+    return Seconds(Transfer(EndOf(from, from_tensor), EndOf(to, to_tensor), BoundaryBytes(micro_batch)));
+  }
+
   absl::StatusOr<ir::Report> Evaluate(const ir::Plan& plan) const override;
 
   std::unique_ptr<OutlineEstimator> MakeEstimator() const override {

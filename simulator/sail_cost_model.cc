@@ -97,17 +97,10 @@ class SailCostModel : public CostModel {
   // Pads the vocabulary for the job's largest tensor degree, whatever the other pipelines will be: never less than
   // Evaluate reports.
   Bytes StageMemory(const StageShape& stage, int in_flight) const override {
-    return ComputeMemory(problem_.model, problem_.job, problem_.cluster.gpu(stage.pool),
-                         {.first_layer = stage.first_layer,
-                          .last_layer = stage.last_layer,
-                          .tensor = stage.tensor,
-                          .vocab_multiple = stage_costs_.largest_tensor(),
-                          .micro_batch = stage.micro_batch,
-                          .in_flight = in_flight,
-                          .recompute = stage.recompute,
-                          .optimizer_shards = stage.optimizer_shards},
-                         stage_costs_.Activations(stage.pool, stage.tensor, stage.micro_batch))
-        .Total();
+    return Memory(stage, in_flight, stage_costs_.largest_tensor());
+  }
+  Bytes StageMemoryAtLeast(const StageShape& stage, int in_flight) const override {
+    return Memory(stage, in_flight, stage.tensor);
   }
 
   Bytes MemoryLimit(ir::PoolId pool) const override { return MemoryLimitOf(problem_.cluster.gpu(pool), problem_.job); }
@@ -120,6 +113,10 @@ class SailCostModel : public CostModel {
   }
 
   Seconds OptimizerTime(const StageShape& stage) const override { return Seconds(stage_costs_.Times(stage).optimizer); }
+
+  PipelineForm form() const override { return PipelineForm::kEvents; }
+  Seconds ForwardTime(const StageShape& stage) const override { return Seconds(stage_costs_.Times(stage).forward); }
+  Seconds SendTime(ir::PoolId, ir::PoolId, int, int, int) const override { return Seconds(0); }
 
   absl::StatusOr<ir::Report> Evaluate(const ir::Plan& plan) const override {
     SAIL_RETURN_IF_ERROR(stage_costs_.CheckProfile(plan));
@@ -136,6 +133,20 @@ class SailCostModel : public CostModel {
   std::unique_ptr<OutlineEstimator> MakeEstimator() const override { return MakeSailEstimator(stage_costs_); }
 
  private:
+  Bytes Memory(const StageShape& stage, int in_flight, int vocab_multiple) const {
+    return ComputeMemory(problem_.model, problem_.job, problem_.cluster.gpu(stage.pool),
+                         {.first_layer = stage.first_layer,
+                          .last_layer = stage.last_layer,
+                          .tensor = stage.tensor,
+                          .vocab_multiple = vocab_multiple,
+                          .micro_batch = stage.micro_batch,
+                          .in_flight = in_flight,
+                          .recompute = stage.recompute,
+                          .optimizer_shards = stage.optimizer_shards},
+                         stage_costs_.Activations(stage.pool, stage.tensor, stage.micro_batch))
+        .Total();
+  }
+
   const ir::Problem& problem_;
   const StageCosts stage_costs_;
 };

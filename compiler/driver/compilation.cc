@@ -16,6 +16,7 @@
 #include "compiler/driver/quantity_text.h"
 #include "compiler/ir/verify_plan.h"
 #include "compiler/passes/assertions.h"
+#include "planner/bound.h"
 #include "simulator/link_curve.h"
 #include "simulator/profiles.h"
 
@@ -89,7 +90,7 @@ absl::Status KeepTrueRelaxations(const ir::Problem& problem, planner::Infeasible
       if (constraint.limit > 1) limit.relaxed = kNone;
     }
     if (!std::isfinite(limit.relaxed)) continue;
-    SAIL_ASSIGN_OR_RETURN(const Answer answer, FindAnswer(relaxed));
+    SAIL_ASSIGN_OR_RETURN(const Answer answer, FindAnswer(relaxed, {.bound_work = 0}));
     if (std::holds_alternative<planner::Infeasible>(answer.outcome)) limit.relaxed = kNone;
   }
   return absl::OkStatus();
@@ -184,11 +185,17 @@ absl::StatusOr<PlanResult> PlanJob(Compilation& compilation, const LoweredJob& j
     compilation.sink.Report(DiagnoseInfeasible(job, *infeasible));
     return PlanResult(std::move(*infeasible));
   }
-  ir::Plan plan = std::move(std::get<planner::Feasible>(answer.outcome).plan);
+  auto& found = std::get<planner::Feasible>(answer.outcome);
+  ir::Plan plan = std::move(found.plan);
   const absl::Status verified = ir::VerifyPlan(problem, plan, answer.timeline);
   SAIL_CHECK(verified.ok()) << verified.message();
   SAIL_RETURN_IF_ERROR(Settle(compilation));
-  return PlanResult(PlannedJob{std::move(plan), std::move(answer.timeline)});
+  // The timeline is never faster than the closed form, whose bound holds of it, too.
+  if (found.certificate) {
+    const ir::ObjectiveTerm& term = problem.job.objective.front();
+    found.certificate->gap = planner::GapTo(found.certificate->bound, term, ir::Value(answer.timeline, term.metric));
+  }
+  return PlanResult(PlannedJob{std::move(plan), std::move(answer.timeline), found.certificate});
 }
 
 }  // namespace sail::driver

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -45,7 +46,8 @@ absl::Status CompleteProblem(Compilation& compilation, const FileSystem& files, 
 
 struct PlannedJob {
   ir::Plan plan;
-  ir::Report report;  // of the timeline: what `sailc simulate` shows
+  ir::Report report;                                // of the timeline: what `sailc simulate` shows
+  std::optional<planner::Certificate> certificate;  // its gap is that of `report`
 };
 using PlanResult = std::variant<PlannedJob, planner::Infeasible>;
 

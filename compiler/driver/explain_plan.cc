@@ -91,7 +91,7 @@ class PlanExplainer {
       : problem_(read.file.problem), plan_(read.file.plan), report_(read.report) {}
 
   absl::StatusOr<std::string> Explain() {
-    SAIL_ASSIGN_OR_RETURN(const Answer answer, FindAnswer(problem_));
+    SAIL_ASSIGN_OR_RETURN(const Answer answer, FindAnswer(problem_, {.bound_work = 0}));
     std::string text =
         absl::StrCat("why this plan of job ", problem_.job.name, "\n\n", Objective(), Limits(), Bottleneck());
     SAIL_ASSIGN_OR_RETURN(const std::string others, Others(answer));
@@ -219,7 +219,7 @@ class PlanExplainer {
   }
 
   absl::StatusOr<std::string> WhyIdle(int pool) const {
-    planner::PlannerOptions options;
+    planner::PlannerOptions options{.bound_work = 0};
     options.least_nodes.assign(problem_.cluster.pools.size(), 0);
     options.least_nodes[pool] = NodesUsed(pool) + 1;
     SAIL_ASSIGN_OR_RETURN(const Answer answer, FindAnswer(problem_, options));

@@ -28,6 +28,10 @@ std::string PrintSpec(const CheckedSpec& spec, Print print) {
   return text;
 }
 
+Json ToJson(const planner::Certificate& certificate) {
+  return {{"bound", certificate.bound}, {"gap", certificate.gap}};
+}
+
 std::string PrintPlanned(const ir::Problem& problem, const PlannedJob& planned, Print print) {
   if (print == Print::kPlan) return DumpJson(ir::ToJson(planned.plan, problem.cluster));
   if (print == Print::kReport) return DumpJson(ir::ToJson(planned.report, problem.cluster));

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "compiler/base/json.h"
 #include "compiler/driver/compilation.h"
 #include "compiler/driver/options.h"
 #include "compiler/passes/pipeline.h"
@@ -13,6 +14,7 @@ namespace sail::driver {
 std::string PrintSpec(const CheckedSpec& spec, Print print);
 // The same of one job.
 std::string PrintJob(const LoweredJob& job, Print print);
+Json ToJson(const planner::Certificate& certificate);
 // plan, report: one canonical JSON document; otherwise empty.
 std::string PrintPlanned(const ir::Problem& problem, const PlannedJob& planned, Print print);
 

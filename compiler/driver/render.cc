@@ -97,9 +97,18 @@ std::string Title(const ir::Problem& problem, absl::string_view what) {
 
 }  // namespace
 
-std::string RenderPlan(const ir::Problem& problem, const ir::Plan& plan, const ir::Report& report) {
+std::string RenderPlan(const ir::Problem& problem, const ir::Plan& plan, const ir::Report& report,
+                       absl::string_view bound) {
   return absl::StrCat(Title(problem, "plan"), PipelinesSection(problem, plan, report), "\n", OptimizerSection(plan),
-                      ForecastSection(problem, report), SpotSection(report), LimitsSection(problem, report));
+                      ForecastSection(problem, report), bound, SpotSection(report), LimitsSection(problem, report));
+}
+
+std::string RenderBound(const ir::Problem& problem, const std::optional<planner::Certificate>& certificate) {
+  const ir::ObjectiveTerm& term = problem.job.objective.front();
+  if (!certificate) return absl::StrCat("  bound       no bound is known for ", ir::ToString(term.metric), "\n");
+  return absl::StrCat("  bound       no plan has ", term.maximize ? "more" : "less", " than ",
+                      MetricText(term.metric, certificate->bound), ": within ", PercentText(certificate->gap),
+                      " of the best possible under this cost model\n");
 }
 
 std::string RenderReport(const ir::Problem& problem, const ir::Plan& plan, const ir::Report& report) {

@@ -104,10 +104,11 @@ void Reporter::ShowError(absl::string_view message) {
   }
 }
 
-void Reporter::ShowArtifact(absl::string_view kind, absl::string_view path, absl::string_view hash) {
+void Reporter::ShowArtifact(absl::string_view kind, absl::string_view path, absl::string_view hash, const Json& more) {
   if (options_.format != Format::kJson) return;
   Json object = {{"type", "artifact"}, {"v", "1.0"}, {"kind", std::string(kind)}, {"path", std::string(path)}};
   if (!hash.empty()) object["hash"] = std::string(hash);
+  object.update(more);
   WriteErrorLine(object);
 }
 

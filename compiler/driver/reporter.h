@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "compiler/base/diagnostic.h"
+#include "compiler/base/json.h"
 #include "compiler/base/source.h"
 #include "compiler/driver/github.h"
 #include "compiler/driver/options.h"
@@ -28,8 +29,9 @@ class Reporter {
   ExitCode Fail(const absl::Status& status);
   // A message without a place in a file.
   void ShowError(absl::string_view message);
-  // A file or directory was written. `hash` may be empty.
-  void ShowArtifact(absl::string_view kind, absl::string_view path, absl::string_view hash);
+  // A file or directory was written. `hash` may be empty; `more` is an object whose members are said of it, too.
+  void ShowArtifact(absl::string_view kind, absl::string_view path, absl::string_view hash,
+                    const Json& more = Json::object());
   // On a terminal, for people: one line of standard error that the next call writes over; empty: nothing remains.
   void ShowProgress(absl::string_view line);
   // The product of the command, to standard output.

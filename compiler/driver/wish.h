@@ -17,7 +17,7 @@ namespace sail::driver {
 // The problem whose plans are those of the first one that fulfil the wish.
 struct WishedProblem {
   ir::Problem problem;
-  planner::PlannerOptions options;
+  planner::PlannerOptions options{.bound_work = 0};
 };
 
 // InvalidArgument with the words that are not understood, or the candidates when the job has no such one.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/base/rng.h"
@@ -18,14 +19,15 @@ T PickOne(const std::vector<T>& values, Rng& rng) {
   return values[rng.Below(static_cast<int64_t>(values.size()))];
 }
 
-inline ir::Cluster RandomCluster(Rng& rng) {
+inline ir::Cluster RandomCluster(Rng& rng, const std::vector<int>& numbers_of_types) {
   ir::Cluster cluster;
   cluster.name = "random";
-  const int types = PickOne<int>({1, 2, 2}, rng);
+  const int types = PickOne(numbers_of_types, rng);
   const int zones = PickOne<int>({1, 1, 2}, rng);
   for (int t = 0; t < types; ++t) {
-    cluster.gpus.push_back(CpuGpu(t == 0 ? "gpu_a" : "gpu_b", PickOne<double>({1, 2, 3, 5, 8}, rng)));
-    cluster.machines.push_back({.name = t == 0 ? "machine_a" : "machine_b",
+    const std::string letter(1, static_cast<char>('a' + t));
+    cluster.gpus.push_back(CpuGpu("gpu_" + letter, PickOne<double>({1, 2, 3, 5, 8}, rng)));
+    cluster.machines.push_back({.name = "machine_" + letter,
                                 .gpu = ir::GpuId(t),
                                 .gpus_per_node = PickOne<int>({1, 2, 2, 3, 4}, rng),
                                 .intra_node = BytesPerSecond(PickOne<double>({1e9, 4e9}, rng)),
@@ -36,7 +38,7 @@ inline ir::Cluster RandomCluster(Rng& rng) {
   for (int z = 0; z < zones; ++z) cluster.zones.push_back({.name = z == 0 ? "za" : "zb", .region = ir::RegionId(0)});
   const int pools = std::max(types, zones);
   for (int p = 0; p < pools; ++p) {
-    cluster.pools.push_back({.name = p == 0 ? "pa" : "pb",
+    cluster.pools.push_back({.name = std::string("p") + static_cast<char>('a' + p),
                              .zone = ir::ZoneId(p % zones),
                              .machine = ir::MachineId(p % types),
                              .market = ir::Market::kOnDemand,
@@ -147,13 +149,26 @@ inline void SetRandomMemory(ir::Problem& problem, Rng& rng) {
   }
 }
 
-enum class Variety { kPlain, kChoices };
+enum class Variety { kPlain, kChoices, kThreeTypes };
+
+inline int GpusOf(const ir::Cluster& cluster) {
+  int gpus = 0;
+  for (const ir::Pool& pool : cluster.pools) {
+    gpus += pool.quota * cluster.machines[pool.machine.index()].gpus_per_node;
+  }
+  return gpus;
+}
 
 // With at most `most_plans` plans in its whole space, and at least one.
 inline ir::Problem RandomProblem(uint64_t seed, int64_t most_plans, Variety variety = Variety::kPlain) {
+  constexpr int kMostGpusOfThreeTypes = 8;
+  const bool has_three = variety == Variety::kThreeTypes;
+  const std::vector<int> numbers_of_types = has_three ? std::vector<int>{1, 2, 3} : std::vector<int>{1, 2, 2};
   Rng rng(seed);
   for (;;) {
-    ir::Problem problem{.job = RandomJob(rng), .model = TinyModel(), .cluster = RandomCluster(rng), .profile = {}};
+    ir::Problem problem{
+        .job = RandomJob(rng), .model = TinyModel(), .cluster = RandomCluster(rng, numbers_of_types), .profile = {}};
+    if (has_three && GpusOf(problem.cluster) > kMostGpusOfThreeTypes) continue;
     problem.model.blocks = PickOne<int>({1, 2, 2, 3, 3, 4}, rng);
     problem.model.vocab = PickOne<int>({38, 64, 256}, rng);
     problem.model.tied_head = rng.Below(2) == 0;

@@ -75,7 +75,7 @@ absl::StatusOr<PlannedJob> ImportPlan(const ImportOptions& options, const FileSy
   SAIL_RETURN_IF_ERROR(Annotate(ir::VerifyPlanStructure(problem, *plan), options.source));
   SAIL_ASSIGN_OR_RETURN(const ir::Report report, sim::Simulate(problem, *plan));
   SAIL_RETURN_IF_ERROR(Annotate(ir::VerifyPlan(problem, *plan, report), options.source));
-  return PlannedJob{*std::move(plan), report};
+  return PlannedJob{*std::move(plan), report, std::nullopt};
 }
 
 ExitCode NamesInput(const std::string& input, Reporter& reporter) {

@@ -37,12 +37,15 @@ absl::Status Deliver(const PlanOptions& options, const ir::Problem& problem, con
   if (to_stdout) reporter.Print(text);
   reporter.Print(PrintPlanned(problem, planned, options.print));
   const bool product_there = to_stdout || options.print != Print::kNothing;
-  reporter.PrintSummary(absl::StrCat(RenderPlan(problem, planned.plan, planned.report),
-                                     front.empty() ? "" : absl::StrCat("\n", FrontTable(front).Render("  "))),
-                        product_there ? Reporter::Beside::kStandardOutput : Reporter::Beside::kFile);
+  reporter.PrintSummary(
+      absl::StrCat(RenderPlan(problem, planned.plan, planned.report, RenderBound(problem, planned.certificate)),
+                   front.empty() ? "" : absl::StrCat("\n", FrontTable(front).Render("  "))),
+      product_there ? Reporter::Beside::kStandardOutput : Reporter::Beside::kFile);
   if (options.output.empty() || reporter.OutputFailed()) return absl::OkStatus();
   if (!to_stdout) SAIL_RETURN_IF_ERROR(WriteFileAtomically(options.output, text));
-  reporter.ShowArtifact("sailplan", options.output, ir::PlanHash(problem, planned.plan));
+  Json proven = Json::object();
+  if (planned.certificate) proven["certificate"] = ToJson(*planned.certificate);
+  reporter.ShowArtifact("sailplan", options.output, ir::PlanHash(problem, planned.plan), proven);
   return absl::OkStatus();
 }
 

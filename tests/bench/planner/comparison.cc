@@ -98,6 +98,7 @@ absl::StatusOr<Search> Find(const ir::Problem& problem, const sim::CostModel& co
                   .usd = PublishedUsd(problem, feasible->plan, report),
                   .fault = verified.ok() ? BeyondQuotas(problem, feasible->plan) : std::string(verified.message())};
   search.plan = Describe(problem, feasible->plan);
+  if (feasible->certificate) search.gap = feasible->certificate->gap;
   return search;
 }
 

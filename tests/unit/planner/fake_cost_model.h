@@ -69,6 +69,9 @@ class FakeCostModel : public sim::CostModel {
     return Seconds(same_node ? 0 : crossing_);
   }
   Seconds OptimizerTime(const sim::StageShape&) const override { return Seconds(0); }
+  sim::PipelineForm form() const override { return sim::PipelineForm::kClassic; }
+  Seconds ForwardTime(const sim::StageShape&) const override { return Seconds(0); }
+  Seconds SendTime(ir::PoolId, ir::PoolId, int, int, int) const override { return Seconds(0); }
   std::unique_ptr<sim::OutlineEstimator> MakeEstimator() const override {
     return std::make_unique<ExpandingEstimator>(problem_, *this);
   }

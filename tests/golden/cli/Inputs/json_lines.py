@@ -8,7 +8,7 @@ for line in open(sys.argv[1], encoding="utf-8"):
     fields = {
         "diagnostic": lambda v: v["code"],
         "error": lambda v: "",
-        "artifact": lambda v: f"{v['kind']} {v.get('hash', '')}",
+        "artifact": lambda v: " ".join([v["kind"], v.get("hash", ""), *v.get("certificate", {})]),
         "summary": lambda v: f"errors={v['errors']} exit_code={v['exit_code']}",
     }[value["type"]](value)
     print(value["type"], fields)
