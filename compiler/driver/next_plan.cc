@@ -205,7 +205,8 @@ absl::StatusOr<NextOutcome> FindNext(const planner::Change& change, planner::Rep
   options.search = planner::PlannerOptions();
   SAIL_ASSIGN_OR_RETURN(planner::ReplanOutcome outcome,
                         planner::Replan(change, *sim::MakeSailCostModel(problem), options));
-  NextAnswer answer;
+  absl::StatusOr<NextOutcome> next(absl::in_place, NextAnswer());
+  NextAnswer& answer = std::get<NextAnswer>(*next);
   for (const bool is_last : {false, true}) {
     auto* found = std::get_if<planner::Replanned>(&outcome);
     if (found == nullptr) return NextOutcome(std::get<planner::Infeasible>(std::move(outcome)));
@@ -219,7 +220,7 @@ absl::StatusOr<NextOutcome> FindNext(const planner::Change& change, planner::Rep
   if (scratch) {
     SAIL_ASSIGN_OR_RETURN(answer.scratch_timeline, sim::Simulate(problem, scratch->plan));
   }
-  return NextOutcome(std::move(answer));
+  return next;
 }
 
 ir::PlanOrigin OriginOf(const planner::Change& change, const std::string& previous_hash) {
