@@ -12,6 +12,8 @@ namespace {
 
 // A pipeline whose transfers hide behind computation seldom takes less of the time that its rate says.
 constexpr double kHiddenTransfers = 0.95;
+// Nor does a change that makes pipelines slower save more than the rest of the time spent on synchronisation.
+constexpr double kSynchronisationLeft = 0.5;
 
 uint64_t HashOf(const Draft& draft) {
   uint64_t hash = static_cast<uint64_t>(draft.layout) * 2 + (draft.is_folded ? 1 : 0);
@@ -85,18 +87,19 @@ DraftJudge::DraftJudge(const StageTable& table, const sim::CostModel& costs, con
   }
 }
 
-std::optional<Score> DraftJudge::Judge(const Draft& draft, double most_seconds) {
+std::optional<Score> DraftJudge::Judge(const Draft& draft, const Rival& rival) {
   if (is_exhausted() || draft.teams.empty()) return std::nullopt;
   if (!seen_.insert(HashOf(draft)).second) return std::nullopt;
-  return draft.is_folded ? JudgeUnfolded(Unfold(draft), most_seconds) : JudgeUnfolded(draft, most_seconds);
+  return draft.is_folded ? JudgeUnfolded(Unfold(draft), rival) : JudgeUnfolded(draft, rival);
 }
 
-std::optional<Score> DraftJudge::JudgeUnfolded(const Draft& draft, double most_seconds) {
+std::optional<Score> DraftJudge::JudgeUnfolded(const Draft& draft, const Rival& rival) {
   const Room room = RoomLeft(draft);
   if (std::any_of(room.begin(), room.end(), [](int64_t groups) { return groups < 0; })) return std::nullopt;
   double seconds = 0;
   const std::optional<Shares> shares = ShareOf(draft, seconds);
-  if (!shares || seconds * kHiddenTransfers > most_seconds) return std::nullopt;
+  if (!shares) return std::nullopt;
+  if (seconds * kHiddenTransfers + kSynchronisationLeft * rival.synchronisation > rival.seconds) return std::nullopt;
   left_ -= static_cast<int64_t>(draft.teams.size());
   ++candidates_;
   outline_.sharding = table_.optimizer_sharding();
@@ -119,9 +122,12 @@ std::optional<Score> DraftJudge::JudgeUnfolded(const Draft& draft, double most_s
     }
     LayOut(team, draft.layout, added);
   }
-  const sim::Estimate estimate = estimator_->Judge(outline_);
+  const sim::Estimate estimate = estimator_->JudgeWithin(outline_, rival.seconds);
   if (!std::isfinite(estimate.iteration)) return std::nullopt;
-  Score score{.seconds = estimate.iteration, .violation = Violation(estimate) + Spread(draft), .objective = {}};
+  Score score{.seconds = estimate.iteration,
+              .pipelines = seconds,
+              .violation = Violation(estimate) + Spread(draft),
+              .objective = {}};
   for (const ir::ObjectiveTerm& term : scope_.objective) {
     const double value = sim::Value(estimate, table_.problem(), term.metric);
     score.objective.push_back(term.maximize ? -value : value);
@@ -209,8 +215,8 @@ double DraftJudge::Spread(const Draft& draft) const {
 }
 
 // A group of degree e takes the room of e / d groups of each degree d <= e.
-void DraftJudge::AddGroups(const Team& team, int64_t times, Room& room) const {
-  for (const int id : team.slots) {
+void DraftJudge::AddGroups(const std::vector<int>& slots, int64_t times, Room& room) const {
+  for (const int id : slots) {
     const Slot& slot = table_.slots()[id];
     int64_t* of_pool = &room[static_cast<size_t>(slot.pool.index()) * degrees_];
     for (int level = 0; slot.tensor >> level > 0; ++level) of_pool[level] += times * (slot.tensor >> level);
@@ -225,7 +231,7 @@ DraftJudge::Room DraftJudge::RoomLeft(const Draft& draft) {
     const int gpus = cluster.machine(ir::PoolId(static_cast<int>(p))).gpus_per_node;
     for (int level = 0; level < degrees_; ++level) room.push_back(int64_t{scope_.quotas[p]} * (gpus >> level));
   }
-  for (const Team& team : draft.teams) AddGroups(team, -team.pipelines, room);
+  for (const Team& team : draft.teams) AddGroups(team.slots, -team.pipelines, room);
   return room;
 }
 
@@ -236,15 +242,14 @@ const std::vector<std::vector<int>>& DraftJudge::ImagesOf(const std::vector<int>
 }
 
 std::vector<int> DraftJudge::FitByPools(const Team& team, Room room, bool is_folded) {
-  if (!is_folded) return {MostOf(team, room)};
+  if (!is_folded) return {MostThatFit(team.slots, room)};
   std::vector<int> fit;
   int64_t sum = 0;
   const std::vector<int> pools = table_.PoolsOf(team.slots);
   for (const std::vector<int>& image : ImagesOf(pools)) {
-    Team other = team;
-    other.slots = table_.OnPools(team.slots, pools, image);
-    const int more = MostOf(other, room);
-    AddGroups(other, -more, room);
+    const std::vector<int> slots = table_.OnPools(team.slots, pools, image);
+    const int more = MostThatFit(slots, room);
+    AddGroups(slots, -more, room);
     sum += more;
     fit.push_back(static_cast<int>(std::min<int64_t>(sum, 1 << 30)));
   }
@@ -252,7 +257,7 @@ std::vector<int> DraftJudge::FitByPools(const Team& team, Room room, bool is_fol
 }
 
 int DraftJudge::MostThatFit(const Team& team, const Room& room, bool is_folded) {
-  return FitByPools(team, room, is_folded).back();
+  return is_folded ? FitByPools(team, room, is_folded).back() : MostThatFit(team.slots, room);
 }
 
 Draft DraftJudge::Unfold(const Draft& draft) {
@@ -265,9 +270,9 @@ Draft DraftJudge::Unfold(const Draft& draft) {
     for (const std::vector<int>& image : ImagesOf(pools)) {
       Team other = team;
       other.slots = table_.OnPools(team.slots, pools, image);
-      other.pipelines = std::min(left, MostOf(other, room));
+      other.pipelines = std::min(left, MostThatFit(other.slots, room));
       if (other.pipelines == 0) continue;
-      AddGroups(other, -other.pipelines, room);
+      AddGroups(other.slots, -other.pipelines, room);
       left -= other.pipelines;
       unfolded.teams.push_back(std::move(other));
       if (left == 0) break;
@@ -275,18 +280,21 @@ Draft DraftJudge::Unfold(const Draft& draft) {
     if (left == 0) continue;
     Team rest = team;
     rest.pipelines = left;
-    AddGroups(rest, -left, room);
+    AddGroups(rest.slots, -left, room);
     unfolded.teams.push_back(std::move(rest));
   }
   return unfolded;
 }
 
-int DraftJudge::MostOf(const Team& team, const Room& room) const {
+int DraftJudge::MostThatFit(const std::vector<int>& slots, const Room& room) const {
   Room used(room.size(), 0);
-  AddGroups(team, 1, used);
+  AddGroups(slots, 1, used);
   int64_t most = 1 << 30;
-  for (size_t i = 0; i < room.size(); ++i) {
-    if (used[i] > 0) most = std::min(most, std::max<int64_t>(0, room[i]) / used[i]);
+  for (const int id : slots) {
+    const size_t first = static_cast<size_t>(table_.slots()[id].pool.index()) * degrees_;
+    for (size_t i = first; i < first + degrees_; ++i) {
+      if (used[i] > 0) most = std::min(most, std::max<int64_t>(0, room[i]) / used[i]);
+    }
   }
   return static_cast<int>(most);
 }

@@ -41,12 +41,19 @@ struct Draft {
 
 // As Judged.
 struct Score {
-  double seconds = 0;  // of an iteration; not compared
+  double seconds = 0;    // of an iteration; not compared
+  double pipelines = 0;  // seconds of the slowest pipeline, as rates say; not compared
   double violation = 0;
   absl::InlinedVector<double, 3> objective;  // smaller is better, lexicographic
   friend bool operator<(const Score& a, const Score& b) {
     return a.violation != b.violation ? a.violation < b.violation : a.objective < b.objective;
   }
+};
+
+// What a draft is compared with: one that certainly or very likely takes longer need not be judged.
+struct Rival {
+  double seconds = std::numeric_limits<double>::infinity();  // of an iteration
+  double synchronisation = 0;                                // the seconds that are not those of pipelines
 };
 
 class DraftJudge {
@@ -55,9 +62,9 @@ class DraftJudge {
   DraftJudge(const StageTable& table, const sim::CostModel& costs, const SearchScope& scope, int64_t work);
 
   // nullopt if the draft's groups do not fit into the quotas, if it cannot share the batch, was judged before, the
-  // budget is used up, or its pipelines alone seem to take longer than `most_seconds`. Nodes are counted as if each
-  // stage of a team had nodes of its own; Place may do with fewer.
-  std::optional<Score> Judge(const Draft& draft, double most_seconds = std::numeric_limits<double>::infinity());
+  // budget is used up, or it takes longer than `rival`, as the estimate says or its pipelines' rates make likely. Nodes
+  // are counted as if each stage of a team had nodes of its own; Place may do with fewer.
+  std::optional<Score> Judge(const Draft& draft, const Rival& rival = {});
 
   // From now on no more than `work` is done, of what is left of the budget.
   void Allow(int64_t work) { floor_ = std::max<int64_t>(0, left_ - work); }
@@ -66,14 +73,17 @@ class DraftJudge {
   int64_t candidates() const { return candidates_; }
   const StageTable& table() const { return table_; }
   const SearchScope& scope() const { return scope_; }
+  sim::OutlineEstimator& estimator() { return *estimator_; }
 
   // Groups that still fit beside the draft, [pool][log2 of their degree], if all of them were of that degree: an empty
   // node of 6 GPUs has room for 6, 3 or 1. Degrees are powers of two, so groups can be placed, the largest first
   // (place.h), exactly if none of these is negative.
-  using Room = std::vector<int64_t>;
+  using Room = absl::InlinedVector<int64_t, 24>;
   Room RoomLeft(const Draft& draft);
   // How often the team's pipeline fits into `room`; of a folded draft, also on other pools.
   int MostThatFit(const Team& team, const Room& room, bool is_folded);
+  // The same of one that stays on its own pools.
+  int MostThatFit(const std::vector<int>& slots, const Room& room) const;
   // The same for the team's own pools, those and the nearest image, …
   std::vector<int> FitByPools(const Team& team, Room room, bool is_folded);
 
@@ -83,14 +93,13 @@ class DraftJudge {
   std::optional<ir::Plan> ToPlan(const Draft& draft);
 
  private:
-  std::optional<Score> JudgeUnfolded(const Draft& draft, double most_seconds);
+  std::optional<Score> JudgeUnfolded(const Draft& draft, const Rival& rival);
   // `seconds`: of the pipelines, as their rates say.
   std::optional<Shares> ShareOf(const Draft& draft, double& seconds) const;
   void LayOut(const Team& team, Layout layout, sim::PipelineClass& pipelines) const;
   double Violation(const sim::Estimate& estimate) const;
   double Spread(const Draft& draft) const;
-  void AddGroups(const Team& team, int64_t times, Room& room) const;
-  int MostOf(const Team& team, const Room& room) const;
+  void AddGroups(const std::vector<int>& slots, int64_t times, Room& room) const;
   const std::vector<std::vector<int>>& ImagesOf(const std::vector<int>& pools);
 
   const StageTable& table_;

@@ -1,8 +1,6 @@
 #include "planner/draft_climber.h"
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 #include <utility>
 
 namespace sail::planner {
@@ -24,13 +22,41 @@ size_t EndOfRun(const Team& team, size_t s) {
   return end;
 }
 
+// Where the greatest values are, in descending order; of equal ones the first.
+std::vector<int> Best(const std::vector<double>& values, size_t most) {
+  std::vector<int> best;
+  const auto is_greater = [&](int a, int b) { return values[a] > values[b]; };
+  for (int i = 0; i < static_cast<int>(values.size()); ++i) {
+    if (best.size() == most && !is_greater(i, best.back())) continue;
+    if (best.size() == most) best.pop_back();
+    best.insert(std::upper_bound(best.begin(), best.end(), i, is_greater), i);
+  }
+  return best;
+}
+
 }  // namespace
+
+DraftClimber::DraftClimber(const std::vector<PipelineShape>& shapes, DraftJudge& judge)
+    : table_(judge.table()), shapes_(shapes), judge_(judge) {
+  const ir::Cluster& cluster = table_.problem().cluster;
+  for (const PipelineShape& shape : shapes) {
+    double price = 1e-12, gpus = 0;
+    for (size_t p = 0; p < shape.gpus.size(); ++p) {
+      const auto pool = ir::PoolId(static_cast<int>(p));
+      gpus += shape.gpus[p];
+      price += shape.gpus[p] * cluster.pool(pool).price.value() / cluster.machine(pool).gpus_per_node;
+    }
+    gpus_.push_back(gpus);
+    prices_.push_back(price);
+  }
+}
 
 ScoredDraft DraftClimber::Climb(ScoredDraft start) {
   static constexpr Move kMoves[] = {&DraftClimber::MoveCounts,       &DraftClimber::MoveBoundaries,
                                     &DraftClimber::MoveMicroBatches, &DraftClimber::MoveStages,
                                     &DraftClimber::MoveTeams,        &DraftClimber::MoveShares};
   current_ = std::move(start);
+  room_without_ = -1;
   promising_.clear();
   for (bool is_improved = true; is_improved && !judge_.is_exhausted();) {
     is_improved = false;
@@ -42,20 +68,18 @@ ScoredDraft DraftClimber::Climb(ScoredDraft start) {
 }
 
 bool DraftClimber::Take(const Draft& draft) {
-  const std::optional<Score> score = judge_.Judge(draft, MostSeconds());
+  const std::optional<Score> score = judge_.Judge(draft, Current());
   if (!score || !(*score < current_.score)) return false;
   current_ = {.draft = draft, .score = *score};
+  room_without_ = -1;
   return true;
 }
 
 // A slower draft is no better where time alone counts.
-double DraftClimber::MostSeconds() const {
-  static constexpr ir::Metric kTimes[] = {ir::Metric::kThroughput, ir::Metric::kIterTime, ir::Metric::kSampleRate,
-                                          ir::Metric::kTokenRate, ir::Metric::kJobTime};
-  const std::vector<ir::ObjectiveTerm>& objective = judge_.scope().objective;
-  const bool is_time = !objective.empty() &&
-                       std::find(std::begin(kTimes), std::end(kTimes), objective.front().metric) != std::end(kTimes);
-  return is_time && current_.score.violation == 0 ? current_.score.seconds : std::numeric_limits<double>::infinity();
+Rival DraftClimber::Current() const {
+  if (current_.score.violation > 0 || !IsTimeFirst(judge_.scope().objective)) return {};
+  const Score& score = current_.score;
+  return {.seconds = score.seconds, .synchronisation = std::max(0.0, score.seconds - score.pipelines)};
 }
 
 bool DraftClimber::MoveCounts() {
@@ -156,18 +180,24 @@ bool DraftClimber::MoveMicroBatches() {
   return false;
 }
 
+const DraftJudge::Room& DraftClimber::RoomWithout(size_t t) {
+  if (room_without_ != static_cast<int>(t)) {
+    Draft without = current_.draft;
+    without.teams[t].pipelines = 0;
+    room_ = judge_.RoomLeft(without);
+    room_without_ = static_cast<int>(t);
+  }
+  return room_;
+}
+
 bool DraftClimber::TakeReshaped(size_t t, Team reshaped) {
   const std::vector<int>& depths = table_.problem().job.pipeline_depths;
   const int depth = static_cast<int>(reshaped.slots.size());
   if (depth > table_.max_depth() || !std::binary_search(depths.begin(), depths.end(), depth)) return false;
-  if (!Recut(table_, reshaped)) return false;
+  const int fit = judge_.MostThatFit(reshaped, RoomWithout(t), current_.draft.is_folded);
+  if (fit == 0 || !Recut(table_, reshaped)) return false;
   Draft draft = current_.draft;
-  const Team& old = current_.draft.teams[t];
-  draft.teams[t] = std::move(reshaped);
-  Draft without = current_.draft;
-  without.teams[t].pipelines = 0;
-  const int fit = judge_.MostThatFit(draft.teams[t], judge_.RoomLeft(without), draft.is_folded);
-  if (fit == 0) return false;
+  const Team old = std::exchange(draft.teams[t], std::move(reshaped));
   const int as_large = old.pipelines * GpusOf(table_, old) / GpusOf(table_, draft.teams[t]);
   for (const int pipelines : {old.pipelines, as_large, fit}) {
     draft.teams[t].pipelines = std::clamp(pipelines, 1, fit);
@@ -269,30 +299,17 @@ bool DraftClimber::TakeRuns(size_t t) {
 // Shapes with the most samples per price of their GPUs within the current iteration, and with the most samples.
 const std::vector<int>& DraftClimber::PromisingShapes() {
   if (!promising_.empty()) return promising_;
-  const ir::Cluster& cluster = table_.problem().cluster;
   std::vector<double> samples(shapes_.size()), per_gpu(shapes_.size()), per_usd(shapes_.size());
   for (size_t i = 0; i < shapes_.size(); ++i) {
-    double price = 1e-12, gpus = 0;
-    for (size_t p = 0; p < shapes_[i].gpus.size(); ++p) {
-      const auto pool = ir::PoolId(static_cast<int>(p));
-      gpus += shapes_[i].gpus[p];
-      price += shapes_[i].gpus[p] * cluster.pool(pool).price.value() / cluster.machine(pool).gpus_per_node;
-    }
     const PipelineRate& rate = shapes_[i].rate;
     samples[i] = static_cast<double>(rate.micro_batch) * rate.MicroBatchesWithin(current_.score.seconds);
-    per_gpu[i] = samples[i] / gpus;
-    per_usd[i] = samples[i] / price;
+    per_gpu[i] = samples[i] / gpus_[i];
+    per_usd[i] = samples[i] / prices_[i];
   }
-  std::vector<bool> is_taken(shapes_.size(), false);
   for (const std::vector<double>* score : {&per_usd, &per_gpu, &samples}) {
-    std::vector<int> order(shapes_.size());
-    std::iota(order.begin(), order.end(), 0);
-    const size_t kept = std::min(kPromisingShapes / 3, order.size());
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-                      [&](int a, int b) { return (*score)[a] != (*score)[b] ? (*score)[a] > (*score)[b] : a < b; });
-    for (size_t i = 0; i < kept; ++i) {
-      if (!is_taken[order[i]]) promising_.push_back(order[i]);
-      is_taken[order[i]] = true;
+    for (const int shape : Best(*score, kPromisingShapes / 3)) {
+      const bool is_taken = std::find(promising_.begin(), promising_.end(), shape) != promising_.end();
+      if (!is_taken) promising_.push_back(shape);
     }
   }
   return promising_;

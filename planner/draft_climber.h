@@ -26,8 +26,7 @@ struct ScoredDraft {
 class DraftClimber {
  public:
   // The arguments must outlive this.
-  DraftClimber(const std::vector<PipelineShape>& shapes, DraftJudge& judge)
-      : table_(judge.table()), shapes_(shapes), judge_(judge) {}
+  DraftClimber(const std::vector<PipelineShape>& shapes, DraftJudge& judge);
 
   // A local optimum reached from `start`, or where the budget ended.
   ScoredDraft Climb(ScoredDraft start);
@@ -44,9 +43,11 @@ class DraftClimber {
 
   // Judges the draft and makes it the current one if it is better.
   bool Take(const Draft& draft);
-  double MostSeconds() const;
+  Rival Current() const;
   // Teams that are changed together: each set of several that are alike but for pools, and each team alone.
   std::vector<std::vector<size_t>> Subjects() const;
+  // Beside the current draft without team `t`.
+  const DraftJudge::Room& RoomWithout(size_t t);
   // Another shape for team `t`, with the numbers of pipelines that make sense.
   bool TakeReshaped(size_t t, Team reshaped);
   std::vector<int> SlotsBeside(const Team& team) const;
@@ -58,8 +59,12 @@ class DraftClimber {
   const StageTable& table_;
   const std::vector<PipelineShape>& shapes_;
   DraftJudge& judge_;
+  std::vector<double> gpus_;    // by shape
+  std::vector<double> prices_;  // by shape, of its GPUs
   ScoredDraft current_;
   std::vector<int> promising_;  // of the current climb
+  DraftJudge::Room room_;       // without team `room_without_` of the current draft; of none if that is -1
+  int room_without_ = -1;
 };
 
 }  // namespace sail::planner

@@ -46,6 +46,13 @@ bool ComesBefore(const ir::Pipeline& a, const ir::Pipeline& b) {
 
 }  // namespace
 
+bool IsTimeFirst(const std::vector<ir::ObjectiveTerm>& objective) {
+  static constexpr ir::Metric kTimes[] = {ir::Metric::kThroughput, ir::Metric::kIterTime, ir::Metric::kSampleRate,
+                                          ir::Metric::kTokenRate, ir::Metric::kJobTime};
+  return !objective.empty() &&
+         std::find(std::begin(kTimes), std::end(kTimes), objective.front().metric) != std::end(kTimes);
+}
+
 double ShareMissing(int wanted, int nodes) { return nodes < wanted ? static_cast<double>(wanted - nodes) / wanted : 0; }
 
 double ExcessOver(const ir::Constraint& constraint, double value) {

@@ -47,6 +47,9 @@ struct Judged {
 // Fewer violations, then a better objective, then the smaller plan. Exact comparisons: no tolerance decides a plan.
 bool IsBetter(const Judged& a, const Judged& b);
 
+// Whether a plan that takes longer is worse, whatever else it does.
+bool IsTimeFirst(const std::vector<ir::ObjectiveTerm>& objective);
+
 // Share of the nodes wanted that are missing.
 double ShareMissing(int wanted, int nodes);
 
@@ -64,6 +67,9 @@ class Judge {
 
   // Normalizes and judges; nullopt if the plan was judged before or the search should end.
   std::optional<Judged> Evaluate(ir::Plan plan);
+
+  // Takes what other judgements of plans cost off the budget.
+  void Spend(int64_t work) { work_ -= work; }
 
   // Whether the search should end: the budget is used up, the goal reached, or an error occurred.
   bool is_exhausted() const { return work_ <= 0 || is_goal_reached_ || !status_.ok(); }

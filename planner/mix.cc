@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kBisections = 14;
 constexpr int kRoundingSteps = 24;
-constexpr double kLeastWorth = 0.7;
+constexpr double kLeastWorth = 0.85;
 constexpr double kRoundingStep = 1.006;  // T of a step over the one before
 constexpr size_t kEntering = 8;          // columns that join the relaxation at once
 constexpr double kLeastGain = 1e-7;      // of a column, relative to its value
@@ -24,6 +24,7 @@ class MixFinder {
     for (const int shape : allowed_) {
       const auto begin = problem.use.begin() + static_cast<std::ptrdiff_t>(shape * problem.rows);
       use_.insert(use_.end(), begin, begin + static_cast<std::ptrdiff_t>(problem.rows));
+      rate_.push_back((*problem.shapes)[shape].rate);
     }
     value_.resize(allowed_.size());
     is_active_.assign(allowed_.size(), false);
@@ -32,8 +33,8 @@ class MixFinder {
   Mix Find(double& seconds) {
     if (allowed_.empty()) return {};
     // 1. A range of T in which the relaxation becomes enough.
-    double low = shape(0).rate.latency;
-    for (size_t j = 0; j < allowed_.size(); ++j) low = std::min(low, shape(j).rate.latency);
+    double low = rate_.front().latency;
+    for (const PipelineRate& rate : rate_) low = std::min(low, rate.latency);
     double high = std::max(low, seconds);
     PackingSolution relaxed = Relax(high);
     if (IsEnough(relaxed)) {
@@ -68,7 +69,6 @@ class MixFinder {
   }
 
  private:
-  const PipelineShape& shape(size_t j) const { return (*problem_.shapes)[allowed_[j]]; }
   const double* Use(size_t j) const { return &use_[j * problem_.rows]; }
   bool IsEnough(const PackingSolution& relaxed) const {
     return relaxed.value >= static_cast<double>(problem_.global_batch);
@@ -82,9 +82,8 @@ class MixFinder {
   // The relaxation over all columns. Few of them matter: those join that gain at the prices of the ones before, until
   // none does. Columns of the solution are indices into allowed_.
   PackingSolution Relax(double seconds) {
-    for (size_t j = 0; j < allowed_.size(); ++j) {
-      const PipelineRate& rate = shape(j).rate;
-      const double samples = static_cast<double>(rate.micro_batch) * rate.MicroBatchesWithin(seconds);
+    for (size_t j = 0; j < rate_.size(); ++j) {
+      const double samples = static_cast<double>(rate_[j].micro_batch) * rate_[j].MicroBatchesWithin(seconds);
       value_[j] = std::min(samples, static_cast<double>(problem_.global_batch));
     }
     for (;;) {
@@ -100,7 +99,8 @@ class MixFinder {
 
   // The columns with the largest gains join; false if there are none.
   bool Activate(const PackingSolution& solution) {
-    std::vector<std::pair<double, size_t>> gains;
+    std::vector<std::pair<double, size_t>>& gains = gains_;
+    gains.clear();
     for (size_t j = 0; j < allowed_.size(); ++j) {
       if (is_active_[j] || value_[j] <= 0) continue;
       const double gain = value_[j] - PriceOf(j, solution);
@@ -124,9 +124,11 @@ class MixFinder {
     for (size_t j = 0; j < allowed_.size(); ++j) {
       if (value_[j] < kLeastWorth * PriceOf(j, solution)) continue;
       std::copy(Use(j), Use(j) + problem_.rows, use_.begin() + static_cast<std::ptrdiff_t>(kept * problem_.rows));
+      rate_[kept] = rate_[j];
       allowed_[kept++] = allowed_[j];
     }
     allowed_.resize(kept);
+    rate_.resize(kept);
     use_.resize(kept * problem_.rows);
     value_.resize(kept);
     is_active_.assign(kept, false);
@@ -185,9 +187,11 @@ class MixFinder {
   }
 
   const MixProblem& problem_;
-  std::vector<int> allowed_;   // indices into shapes, by column
-  std::vector<double> use_;    // [column · rows + row]
-  std::vector<double> value_;  // by column
+  std::vector<int> allowed_;                      // indices into shapes, by column
+  std::vector<PipelineRate> rate_;                // by column
+  std::vector<std::pair<double, size_t>> gains_;  // scratch
+  std::vector<double> use_;                       // [column · rows + row]
+  std::vector<double> value_;                     // by column
   std::vector<bool> is_active_;
   std::vector<size_t> active_;  // columns of lp_
   PackingLp lp_;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <numeric>
+#include <limits>
 #include <tuple>
+#include <unordered_map>
 
-#include "absl/container/inlined_vector.h"
+#include "compiler/base/rng.h"
 
 namespace sail::planner {
 namespace {
@@ -15,18 +15,7 @@ constexpr int64_t kMaxChains = 4'000;
 constexpr int64_t kMaxChainsOfSmall = 12'000;  // of small problems
 constexpr int64_t kFewChains = 1'000;          // up to here with every packing and every number in flight
 
-Ends EndsOfStage(size_t stage, size_t depth) {
-  return static_cast<Ends>((stage == 0 ? 1 : 0) + (stage + 1 == depth ? 2 : 0));
-}
-
 }  // namespace
-
-int PipelineRate::MicroBatchesWithin(double seconds) const {
-  if (seconds < latency) return 0;
-  // Zero costs are possible in a profile of trivial layers; then only memory limits the count.
-  const double count = bottleneck > 0 ? std::floor((seconds - latency) / bottleneck) + 1 : 1e9;
-  return static_cast<int>(std::min({count, 1e9, static_cast<double>(max_micro_batches)}));
-}
 
 ir::Pipeline MakePipeline(const StageTable& table, int micro, const std::vector<int>& slots,
                           const std::vector<int>& counts) {
@@ -43,152 +32,35 @@ ir::Pipeline MakePipeline(const StageTable& table, int micro, const std::vector<
   return pipeline;
 }
 
-int MaxMicroBatches(const StageTable& table, int micro, const std::vector<int>& slots, const std::vector<int>& counts) {
-  const int depth = static_cast<int>(slots.size());
-  int most = kUnlimitedMicroBatches;
-  for (int s = 0; s < depth; ++s) {
-    int in_flight = depth - s;
-    const Ends ends = EndsOfStage(s, depth);
-    while (in_flight > 0 && table.MaxLayersInMemory(slots[s], micro, ends, in_flight) < counts[s]) --in_flight;
-    if (in_flight < depth - s) most = std::min(most, in_flight);
-  }
-  return most;
-}
-
-namespace {
-
-// One chain with everything that does not depend on the bottleneck tried.
-class ChainCut {
- public:
-  ChainCut(const StageTable& table, int micro, const std::vector<int>& chain, const std::vector<double>& crossing,
-           int max_in_flight)
-      : table_(table), micro_(micro), chain_(chain), crossing_(crossing), layers_(chain.size(), 0) {
-    const int depth = static_cast<int>(chain.size());
-    for (int s = 0; s < depth; ++s) {
-      ends_.push_back(EndsOfStage(s, depth));
-      fits_.push_back(table.MaxLayersInMemory(chain[s], micro, ends_[s], std::min(max_in_flight, depth - s)));
-    }
-    run_end_.assign(depth, depth);
-    for (int s = depth - 2; s >= 0; --s) {
-      const bool is_run = ends_[s] == ends_[s + 1] && chain[s] == chain[s + 1] && crossing[s] == crossing[s + 1];
-      run_end_[s] = is_run ? run_end_[s + 1] : s + 1;
-    }
-  }
-
-  std::optional<std::vector<int>> Cut() {
-    if (chain_.size() == 1) return fits_[0] < 1 ? std::nullopt : std::optional(std::vector<int>{table_.layers()});
-    const std::optional<double> bottleneck = LeastBottleneck();
-    if (!bottleneck) return std::nullopt;
-    SetMost(*bottleneck);
-    return Fill();
-  }
-
- private:
-  double Period(size_t s, int count) const { return table_.Time(chain_[s], micro_, ends_[s], count) + crossing_[s]; }
-
-  // From one layer a stage, layers go where the period grows to the least: stages of a run grow together, as far as
-  // their memory allows. nullopt if not all layers fit.
-  std::optional<double> LeastBottleneck() const {
-    int left = table_.layers() - static_cast<int>(chain_.size());
-    double bottleneck = 0;
-    absl::InlinedVector<Growth, 8> runs;
-    for (size_t begin = 0; begin < chain_.size(); begin = run_end_[begin]) {
-      if (fits_[begin] < 1) return std::nullopt;  // the first of a run holds least
-      bottleneck = std::max(bottleneck, Period(begin, 1));
-      runs.push_back({.begin = begin, .taking = begin});
-      Grow(runs.back());
-    }
-    while (left > 0) {
-      Growth& next = *std::min_element(runs.begin(), runs.end(),
-                                       [](const Growth& a, const Growth& b) { return a.next_period < b.next_period; });
-      if (!std::isfinite(next.next_period)) return std::nullopt;
-      bottleneck = std::max(bottleneck, next.next_period);
-      left -= static_cast<int>(run_end_[next.begin] - next.taking);
-      Grow(next);
-    }
-    return bottleneck;
-  }
-
-  // Equal stages that have `layers` each, but for those before `taking`, whose memory is full.
-  struct Growth {
-    size_t begin = 0;
-    size_t taking = 0;
-    int layers = 0;
-    double next_period = 0;  // with one layer more; infinite where all are full
-  };
-  void Grow(Growth& run) const {
-    ++run.layers;
-    while (run.taking < run_end_[run.begin] && fits_[run.taking] <= run.layers) ++run.taking;
-    const bool is_full = run.taking == run_end_[run.begin];
-    run.next_period = is_full ? std::numeric_limits<double>::infinity() : Period(run.begin, run.layers + 1);
-  }
-
-  // Sets layers_ to n_s(bottleneck).
-  void SetMost(double bottleneck) {
-    for (size_t begin = 0; begin < chain_.size(); begin = run_end_[begin]) {
-      // Stages of a run differ in memory only; the last holds most.
-      const int most = fits_[run_end_[begin] - 1];
-      int in_time = table_.MaxLayersInTime(chain_[begin], micro_, ends_[begin], bottleneck - crossing_[begin]);
-      // The difference is rounded; the sum decides.
-      while (in_time > 0 && Period(begin, in_time) > bottleneck) --in_time;
-      while (in_time < most && Period(begin, in_time + 1) <= bottleneck) ++in_time;
-      for (size_t s = begin; s < run_end_[begin]; ++s) layers_[s] = std::min(in_time, fits_[s]);
-    }
-  }
-
-  // Takes L layers out of the upper limits layers_: the fastest slots to the brim, equally fast ones evenly.
-  std::vector<int> Fill() const {
-    const size_t depth = chain_.size();
-    std::vector<int> order(depth);
-    std::iota(order.begin(), order.end(), 0);
-    const auto speed = [&](int s) { return table_.Time(chain_[s], micro_, Ends::kFirst, 1 + (table_.layers() > 2)); };
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return speed(a) < speed(b); });
-    std::vector<int> counts(depth, 1);
-    int left = table_.layers() - static_cast<int>(depth);
-    for (size_t begin = 0; begin < depth && left > 0;) {
-      size_t end = begin + 1;
-      while (end < depth && speed(order[end]) == speed(order[begin])) ++end;
-      for (bool is_full = false; left > 0 && !is_full;) {
-        is_full = true;
-        for (size_t i = begin; i < end && left > 0; ++i) {
-          int& count = counts[order[i]];
-          if (count == layers_[order[i]]) continue;
-          ++count;
-          --left;
-          is_full = false;
-        }
-      }
-      begin = end;
-    }
-    return counts;
-  }
-
-  const StageTable& table_;
-  const int micro_;
-  const std::vector<int>& chain_;
-  const std::vector<double>& crossing_;
-  absl::InlinedVector<Ends, 32> ends_;
-  absl::InlinedVector<int, 32> fits_;        // by stage
-  absl::InlinedVector<size_t, 32> run_end_;  // by stage: where equal neighbours from it on end
-  absl::InlinedVector<int, 32> layers_;
-};
-
-}  // namespace
-
-std::optional<std::vector<int>> CutChain(const StageTable& table, int micro, const std::vector<int>& chain,
-                                         const std::vector<double>& crossing, int max_in_flight) {
-  return ChainCut(table, micro, chain, crossing, max_in_flight).Cut();
-}
-
 namespace {
 
 enum class Packing { kSpread, kPacked };
+
+bool IsBeatenBy(const PipelineShape& a, const PipelineShape& b) {
+  return b.rate.bottleneck <= a.rate.bottleneck && b.rate.latency <= a.rate.latency &&
+         b.layers_per_gpu <= a.layers_per_gpu && b.rate.max_micro_batches >= a.rate.max_micro_batches;
+}
+
+bool IsFaster(const PipelineShape& a, const PipelineShape& b) {
+  return std::tie(a.rate.bottleneck, a.rate.latency) < std::tie(b.rate.bottleneck, b.rate.latency);
+}
+
+struct HashOfInts {
+  size_t operator()(const std::vector<int>& values) const {
+    uint64_t hash = 0;
+    for (const int value : values) hash = Mix64(hash ^ static_cast<uint64_t>(value));
+    return hash;
+  }
+};
 
 // Enumerates chains and collects their shapes.
 class ShapeGenerator {
  public:
   ShapeGenerator(const StageTable& table, const std::vector<int>& quotas)
-      : table_(table), quotas_(quotas), max_chains_(table.kinds().is_small() ? kMaxChainsOfSmall : kMaxChains) {
+      : table_(table),
+        quotas_(quotas),
+        max_chains_(table.kinds().is_small() ? kMaxChainsOfSmall : kMaxChains),
+        cutter_(table) {
     for (int length = 1; length <= table.max_depth(); ++length) lengths_.push_back(length);
     is_depth_.assign(table.max_depth() + 1, false);
     for (const int depth : table.problem().job.pipeline_depths) {
@@ -203,7 +75,7 @@ class ShapeGenerator {
     ChooseSegments();
     is_thorough_ = CountChains() <= kFewChains;
     Extend(segments_, -1);
-    return std::move(shapes_);
+    return Kept();
   }
 
  private:
@@ -309,6 +181,7 @@ class ShapeGenerator {
   }
 
   void AddChain() {
+    family_ = FamilyOf();
     for (int micro = 0; micro < static_cast<int>(table_.problem().job.micro_batches.size()); ++micro) {
       const bool has_shared_node = AddPacked(micro, is_thorough_ ? Packing::kPacked : Packing::kSpread);
       if (has_shared_node) AddPacked(micro, Packing::kSpread);
@@ -332,6 +205,17 @@ class ShapeGenerator {
     return has_shared_node;
   }
 
+  // Of shapes that may beat each other: those with the same GPUs and least tensor degree.
+  size_t FamilyOf() {
+    std::vector<int>& key = family_key_;
+    key = gpus_;
+    key.push_back(std::numeric_limits<int>::max());
+    for (const int slot : chain_) key.back() = std::min(key.back(), table_.slots()[slot].tensor);
+    const auto [it, is_new] = families_.try_emplace(key, families_.size());
+    if (is_new) rivals_.resize(families_.size() * table_.problem().job.micro_batches.size());
+    return it->second;
+  }
+
   // The cut as if every micro-batch were alone; where its pipeline cannot fill up with micro-batches, also the cuts for
   // more in flight.
   void AddCuts(int micro) {
@@ -343,26 +227,62 @@ class ShapeGenerator {
     AddCut(micro, depth);
   }
 
+  // In the order of the header; equal ones as they were formed.
+  std::vector<PipelineShape> Kept() {
+    std::vector<size_t> order;
+    for (size_t i = 0; i < shapes_.size(); ++i) {
+      if (is_kept_[i]) order.push_back(i);
+    }
+    const auto key = [&](size_t i) {
+      const PipelineShape& shape = shapes_[i];
+      return std::tie(shape.micro, shape.gpus, shape.least_degree, shape.rate.bottleneck, shape.rate.latency);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+    std::vector<PipelineShape> kept;
+    kept.reserve(order.size());
+    for (const size_t i : order) kept.push_back(std::move(shapes_[i]));
+    return kept;
+  }
+
   // Whether nothing better can come of more micro-batches in flight.
   bool AddCut(int micro, int max_in_flight) {
-    const std::optional<std::vector<int>> counts = CutChain(table_, micro, chain_, crossing_, max_in_flight);
-    if (!counts) return true;
-    PipelineShape shape{.micro = micro, .slots = chain_, .counts = *counts, .rate = {}, .gpus = gpus_};
+    if (!cutter_.Cut(micro, chain_, crossing_, max_in_flight, counts_)) return true;
+    const int depth = static_cast<int>(chain_.size());
+    PipelineShape shape{.micro = micro, .slots = {}, .counts = {}, .rate = {}, .gpus = {}};
     shape.rate.micro_batch = table_.problem().job.micro_batches[micro];
-    shape.rate.max_micro_batches = MaxMicroBatches(table_, micro, chain_, *counts);
-    for (size_t s = 0; s < chain_.size(); ++s) {
-      const double period = table_.Time(chain_[s], micro, EndsOfStage(s, chain_.size()), (*counts)[s]) + crossing_[s];
+    shape.rate.max_micro_batches = MaxMicroBatches(table_, micro, chain_, counts_);
+    shape.least_degree = family_key_.back();
+    for (int s = 0; s < depth; ++s) {
+      const int count = counts_[s];
+      const double period = table_.Time(chain_[s], micro, EndsOfStage(s, depth), count) + crossing_[s];
       shape.rate.bottleneck = std::max(shape.rate.bottleneck, period);
       shape.rate.latency += period;
-      const double per_gpu = static_cast<double>((*counts)[s]) / table_.slots()[chain_[s]].tensor;
+      const double per_gpu = static_cast<double>(count) / table_.slots()[chain_[s]].tensor;
       shape.layers_per_gpu = std::max(shape.layers_per_gpu, per_gpu);
-      shape.largest_stage = std::max(shape.largest_stage, (*counts)[s]);
-      const int degree = table_.slots()[chain_[s]].tensor;
-      shape.least_degree = s == 0 ? degree : std::min(shape.least_degree, degree);
+      shape.largest_stage = std::max(shape.largest_stage, count);
     }
     const bool is_unlimited = shape.rate.max_micro_batches == kUnlimitedMicroBatches;
-    shapes_.push_back(std::move(shape));
+    Offer(std::move(shape));
     return is_unlimited;
+  }
+
+  // Keeps the shape of the current chain and cut unless another of its family beats it, and then none that it beats and
+  // precedes.
+  void Offer(PipelineShape shape) {
+    std::vector<size_t>& rivals = rivals_[family_ * table_.problem().job.micro_batches.size() + shape.micro];
+    for (const size_t rival : rivals) {
+      if (IsBeatenBy(shape, shapes_[rival])) return;
+    }
+    std::erase_if(rivals, [&](size_t rival) {
+      is_kept_[rival] = !IsBeatenBy(shapes_[rival], shape) || !IsFaster(shape, shapes_[rival]);
+      return !is_kept_[rival];
+    });
+    rivals.push_back(shapes_.size());
+    shape.slots = chain_;
+    shape.counts = counts_;
+    shape.gpus = gpus_;
+    shapes_.push_back(std::move(shape));
+    is_kept_.push_back(true);
   }
 
   const StageTable& table_;
@@ -378,32 +298,20 @@ class ShapeGenerator {
   std::vector<int> groups_;  // by slot, in chain_
   std::vector<int> gpus_;    // by pool, in chain_
   std::vector<double> crossing_;
+  std::vector<int> counts_;  // of the cut
+  ChainCutter cutter_;
+  std::unordered_map<std::vector<int>, size_t, HashOfInts> families_;  // only ever asked, never iterated
+  std::vector<int> family_key_;                                        // of chain_
+  size_t family_ = 0;
+  std::vector<std::vector<size_t>> rivals_;  // by family and micro-batch: kept shapes
   std::vector<PipelineShape> shapes_;
+  std::vector<bool> is_kept_;  // by shape
 };
-
-bool IsBeatenBy(const PipelineShape& a, const PipelineShape& b) {
-  return b.rate.bottleneck <= a.rate.bottleneck && b.rate.latency <= a.rate.latency &&
-         b.layers_per_gpu <= a.layers_per_gpu && b.rate.max_micro_batches >= a.rate.max_micro_batches;
-}
 
 }  // namespace
 
 std::vector<PipelineShape> GenerateShapes(const StageTable& table, const std::vector<int>& quotas) {
-  std::vector<PipelineShape> shapes = ShapeGenerator(table, quotas).Generate();
-  const auto key = [](const PipelineShape& shape) { return std::tie(shape.micro, shape.gpus, shape.least_degree); };
-  std::stable_sort(shapes.begin(), shapes.end(), [&](const PipelineShape& a, const PipelineShape& b) {
-    return std::tie(a.micro, a.gpus, a.least_degree, a.rate.bottleneck, a.rate.latency) <
-           std::tie(b.micro, b.gpus, b.least_degree, b.rate.bottleneck, b.rate.latency);
-  });
-  std::vector<PipelineShape> kept;
-  size_t group = 0;  // where the kept shapes of the current key begin
-  for (PipelineShape& shape : shapes) {
-    if (group < kept.size() && key(kept[group]) != key(shape)) group = kept.size();
-    const bool is_beaten = std::any_of(kept.begin() + static_cast<std::ptrdiff_t>(group), kept.end(),
-                                       [&](const PipelineShape& other) { return IsBeatenBy(shape, other); });
-    if (!is_beaten) kept.push_back(std::move(shape));
-  }
-  return kept;
+  return ShapeGenerator(table, quotas).Generate();
 }
 
 }  // namespace sail::planner

@@ -9,12 +9,16 @@
 
 #include "absl/types/span.h"
 #include "planner/place.h"
+#include "planner/plan_outline.h"
 #include "planner/share.h"
 
 namespace sail::planner {
 namespace {
 
+constexpr int kOutlinesForAPlan = 4;  // that take as long to judge
 constexpr int kPromisingShapes = 48;  // tried by add and replace
+constexpr double kEstimateMargin =
+    0.002;  // share by which an outline may take longer than another and be a better plan
 
 int MicroIndex(const StageTable& table, int micro_batch) {
   const std::vector<int>& sizes = table.problem().job.micro_batches;
@@ -66,16 +70,48 @@ PipelineRate RateOf(const StageTable& table, const ir::Pipeline& pipeline) {
 
 namespace {
 
+// Pipelines of equal rates share as a team, of which the last ones run more.
 bool ShareByRates(const StageTable& table, const std::vector<PipelineRate>& rates, ir::Plan& plan) {
-  const std::optional<std::vector<int>> counts = ShareSamples(rates, table.problem().job.global_batch);
-  if (!counts) return false;
-  for (size_t p = 0; p < plan.pipelines.size(); ++p) plan.pipelines[p].micro_batches = (*counts)[p];
+  std::vector<RatedTeam> teams;
+  std::vector<size_t> team_of;  // by pipeline
+  for (const PipelineRate& rate : rates) {
+    const auto it = std::find_if(teams.begin(), teams.end(), [&](const RatedTeam& team) { return team.rate == rate; });
+    team_of.push_back(static_cast<size_t>(it - teams.begin()));
+    if (it == teams.end()) {
+      teams.push_back({.rate = rate});
+    } else {
+      ++it->pipelines;
+    }
+  }
+  const std::optional<Shares> shares = ShareBatch(teams, table.problem().job.global_batch);
+  if (!shares) return false;
+  std::vector<TeamShare> left(shares->begin(), shares->end());
+  for (size_t p = rates.size(); p-- > 0;) {
+    const auto share = std::find_if(left.begin(), left.end(), [&](const TeamShare& of) {
+      return of.team == static_cast<int>(team_of[p]) && of.pipelines > 0;
+    });
+    --share->pipelines;
+    plan.pipelines[p].micro_batches = share->micro_batches;
+  }
+  return true;
+}
+
+bool IsPlacedAlike(const ir::Pipeline& a, const ir::Pipeline& b) {
+  if (!IsAlike(a, b)) return false;
+  for (size_t s = 0; s + 1 < a.stages.size(); ++s) {
+    if (IsSameNode(a.stages[s].group, a.stages[s + 1].group) != IsSameNode(b.stages[s].group, b.stages[s + 1].group)) {
+      return false;
+    }
+  }
   return true;
 }
 
 std::vector<PipelineRate> RatesOf(const StageTable& table, const ir::Plan& plan) {
   std::vector<PipelineRate> rates;
-  for (size_t p = 0; p < plan.pipelines.size(); ++p) rates.push_back(RateOf(table, plan.pipelines[p]));
+  for (size_t p = 0; p < plan.pipelines.size(); ++p) {
+    const bool is_known = p > 0 && IsPlacedAlike(plan.pipelines[p - 1], plan.pipelines[p]);
+    rates.push_back(is_known ? rates.back() : RateOf(table, plan.pipelines[p]));
+  }
   return rates;
 }
 
@@ -91,6 +127,7 @@ Judged Refiner::Improve(Judged start) {
   static constexpr Move kFew[] = {&Refiner::MoveShares, &Refiner::MoveBoundaries, &Refiner::MoveMicroBatches,
                                   &Refiner::MoveNodes};
   current_ = std::move(start);
+  estimated_ = 0;
   const absl::Span<const Move> kMoves = table_.kinds().is_small() ? absl::Span<const Move>(kAll) : kFew;
   for (bool is_improved = true; is_improved && !judge_.is_exhausted();) {
     is_improved = false;
@@ -119,10 +156,20 @@ std::vector<Refiner::Class> Refiner::Classes() const {
 }
 
 bool Refiner::Take(ir::Plan plan) {
+  if (IsHopeless(plan)) return false;
   std::optional<Judged> judged = judge_.Evaluate(std::move(plan));
   if (!judged || !IsBetter(*judged, current_)) return false;
   current_ = *std::move(judged);
+  estimated_ = 0;
   return true;
+}
+
+bool Refiner::IsHopeless(const ir::Plan& plan) {
+  if (table_.kinds().is_small() || current_.violation > 0 || !IsTimeFirst(judge_.scope().objective)) return false;
+  if (estimated_ == 0) estimated_ = estimator_.Judge(OutlineOf(current_.plan)).iteration;
+  judge_.Spend(current_.report.gpus / kOutlinesForAPlan);
+  const double most = estimated_ * (1 + kEstimateMargin);
+  return std::isfinite(most) && estimator_.JudgeWithin(OutlineOf(plan), most).iteration > most;
 }
 
 bool Refiner::TakeShared(ir::Plan plan) { return Share(table_, plan) && Take(std::move(plan)); }

@@ -19,6 +19,7 @@
 #include "planner/judge.h"
 #include "planner/pipeline_shapes.h"
 #include "planner/stage_table.h"
+#include "simulator/outline.h"
 
 namespace sail::planner {
 
@@ -31,8 +32,9 @@ bool Share(const StageTable& table, ir::Plan& plan);
 class Refiner {
  public:
   // The arguments must outlive this.
-  Refiner(const StageTable& table, const std::vector<PipelineShape>& shapes, Judge& judge)
-      : table_(table), shapes_(shapes), judge_(judge) {}
+  Refiner(const StageTable& table, const std::vector<PipelineShape>& shapes, sim::OutlineEstimator& estimator,
+          Judge& judge)
+      : table_(table), shapes_(shapes), estimator_(estimator), judge_(judge) {}
 
   // A local optimum reached from `start`, or where the budget ended.
   Judged Improve(Judged start);
@@ -57,6 +59,8 @@ class Refiner {
 
   // Judges the plan and makes it the current one if it is better.
   bool Take(ir::Plan plan);
+  // On large problems where time counts first: whether the plan's outline takes clearly longer than the current one's.
+  bool IsHopeless(const ir::Plan& plan);
   // The same after placing it anew in every layout and sharing the batch.
   bool TakePlacedAnew(const ir::Plan& plan);
   bool TakeShared(ir::Plan plan);
@@ -71,8 +75,10 @@ class Refiner {
 
   const StageTable& table_;
   const std::vector<PipelineShape>& shapes_;
+  sim::OutlineEstimator& estimator_;
   Judge& judge_;
   Judged current_;
+  double estimated_ = 0;  // seconds of the current plan's outline; 0: not known
 };
 
 }  // namespace sail::planner

@@ -67,7 +67,7 @@ class TableSearch {
     }
     const std::vector<ScoredDraft> finalists = table_.kinds().is_small() ? std::move(seeds) : Climb(std::move(seeds));
     SearchResult result;
-    Refiner refiner(table_, shapes_, judge_);
+    Refiner refiner(table_, shapes_, drafts_.estimator(), judge_);
     for (Judged& plan : Place(finalists)) {
       Judged refined = refiner.Improve(std::move(plan));
       if (!result.best || IsBetter(refined, *result.best)) result.best = std::move(refined);

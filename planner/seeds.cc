@@ -174,10 +174,13 @@ class SeedMaker {
     }
   }
 
+  // A mix of one shape or of a pipeline each of two.
   struct Ranked {
-    double score;
-    Mix mix;
-    bool operator<(const Ranked& other) const { return std::tie(score, mix) < std::tie(other.score, other.mix); }
+    double score = 0;
+    std::pair<int, int> first;
+    std::pair<int, int> second = {-1, 0};  // none
+    Mix AsMix() const { return second.first < 0 ? Mix{first} : Mix{first, second}; }
+    friend auto operator<=>(const Ranked&, const Ranked&) = default;
   };
 
   // One shape, repeated, and of few shapes each pair: the best by time and by time times price of the GPUs.
@@ -186,9 +189,11 @@ class SeedMaker {
     // of pools that are filled (0: whatever they are).
     using Weight = std::tuple<int, int, int>;
     std::map<Weight, std::vector<Ranked>> by_time, by_price;
-    const auto rank = [&](Weight weight, double seconds, double price, Mix mix) {
-      by_price[weight].push_back({seconds * price, mix});
-      by_time[weight].push_back({seconds, std::move(mix)});
+    const auto rank = [&](Weight weight, double seconds, double price, Ranked mix) {
+      mix.score = seconds * price;
+      by_price[weight].push_back(mix);
+      mix.score = seconds;
+      by_time[weight].push_back(mix);
     };
     const bool is_few = shapes_.size() <= kFewShapes;  // then no class needs seeds of its own
     const auto weight_of = [&](const PipelineShape& shape) {
@@ -197,15 +202,16 @@ class SeedMaker {
     const auto price_of = [&](int i) { return SumOf(ir::Metric::kCostRate, shapes_[i].gpus); };
     for (int i = 0; i < static_cast<int>(shapes_.size()); ++i) {
       const PipelineRate& rate = shapes_[i].rate;
-      for (const int count : CountsOf(i)) {
+      const std::vector<int> fit = FitOf(i);
+      for (const int count : CountsOf(i, fit)) {
         const double micro_batches = std::ceil(static_cast<double>(mix_.global_batch) / (count * rate.micro_batch));
         if (micro_batches > rate.max_micro_batches) continue;
         const double seconds = rate.latency + (micro_batches - 1) * rate.bottleneck;
-        rank(weight_of(shapes_[i]), seconds, count * price_of(i), {{i, count}});
-        if (const int pools = PoolsFilled(i, count)) {
+        rank(weight_of(shapes_[i]), seconds, count * price_of(i), {.first = {i, count}});
+        if (const int pools = PoolsFilled(i, count, fit)) {
           Weight weight = weight_of(shapes_[i]);
           std::get<2>(weight) = pools;
-          rank(weight, seconds, count * price_of(i), {{i, count}});
+          rank(weight, seconds, count * price_of(i), {.first = {i, count}});
         }
       }
       if (!is_few) continue;
@@ -219,7 +225,7 @@ class SeedMaker {
           seconds = std::max(seconds, rates[p].latency + ((*counts)[p] - 1) * rates[p].bottleneck);
         }
         rank(std::max(weight_of(shapes_[i]), weight_of(shapes_[j])), seconds, price_of(i) + price_of(j),
-             {{i, 1}, {j, 1}});
+             {.first = {i, 1}, .second = {j, 1}});
       }
     }
     for (auto* rankings : {&by_time, &by_price}) {
@@ -228,7 +234,7 @@ class SeedMaker {
       for (auto& [weight, ranking] : *rankings) {
         const size_t kept = std::min(std::get<2>(weight) > 0 ? kFilledSeeds : most, ranking.size());
         std::partial_sort(ranking.begin(), ranking.begin() + static_cast<std::ptrdiff_t>(kept), ranking.end());
-        for (size_t i = 0; i < kept; ++i) AddSeed(ranking[i].mix);
+        for (size_t i = 0; i < kept; ++i) AddSeed(ranking[i].AsMix());
       }
     }
   }
@@ -282,25 +288,30 @@ class SeedMaker {
     }
   }
 
-  // 1, 2, 3, 4, then in steps of a half, as many as fill one pool after the other, and as many as fit; all of them have
-  // a micro-batch.
-  std::set<int> CountsOf(int i) {
+  // As many pipelines of a shape as fill one pool after the other; where no kind has several, as many as fit.
+  std::vector<int> FitOf(int i) {
+    if (!kinds_.has_merged()) return {judge_.MostThatFit(shapes_[i].slots, empty_)};
     const Team team{.micro = shapes_[i].micro, .slots = shapes_[i].slots, .counts = shapes_[i].counts};
-    const std::vector<int> fit = judge_.FitByPools(team, empty_, kinds_.has_merged());
+    return judge_.FitByPools(team, empty_, /*is_folded=*/true);
+  }
+
+  // 1, 2, 3, 4, then in steps of a half, and those of `fit`; all of them have a micro-batch. Ascending.
+  std::vector<int> CountsOf(int i, const std::vector<int>& fit) const {
     const int64_t most = std::min<int64_t>(mix_.global_batch / shapes_[i].rate.micro_batch, fit.back());
-    std::set<int> counts;
-    for (int64_t count = 1; count <= most; count += count < 4 ? 1 : count / 2) counts.insert(static_cast<int>(count));
+    std::vector<int> counts;
+    for (int64_t count = 1; count <= most; count += count < 4 ? 1 : count / 2)
+      counts.push_back(static_cast<int>(count));
     for (const int filled : fit) {
-      if (most > 0 && filled > 0) counts.insert(static_cast<int>(std::min<int64_t>(filled, most)));
+      if (most > 0 && filled > 0) counts.push_back(static_cast<int>(std::min<int64_t>(filled, most)));
     }
+    std::sort(counts.begin(), counts.end());
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
     return counts;
   }
 
   // How many pools `count` pipelines on one pool each fill to the brim; 0 where none is merged.
-  int PoolsFilled(int i, int count) {
-    const Team team{.micro = shapes_[i].micro, .slots = shapes_[i].slots, .counts = shapes_[i].counts};
-    if (!kinds_.has_merged() || table_.PoolsOf(team.slots).size() > 1) return 0;
-    const std::vector<int> fit = judge_.FitByPools(team, empty_, /*is_folded=*/true);
+  int PoolsFilled(int i, int count, const std::vector<int>& fit) const {
+    if (!kinds_.has_merged() || table_.PoolsOf(shapes_[i].slots).size() > 1) return 0;
     const auto it = std::find(fit.begin(), fit.end(), count);
     return it == fit.end() ? 0 : static_cast<int>(it - fit.begin()) + 1;
   }

@@ -9,7 +9,7 @@
 namespace sail::planner {
 namespace {
 
-constexpr double kTimePrecision = 1e-8;  // relative; far below one micro-batch
+constexpr double kTimePrecision = 5e-9;  // relative; far below one micro-batch
 constexpr int kAttempts = 256;           // a slow pipeline may wait for many micro-batches of a fast one
 
 double EndOf(const PipelineRate& rate, int micro_batches) {
@@ -94,19 +94,50 @@ int64_t SamplesWithin(absl::Span<const RatedTeam> teams, double seconds) {
   return samples;
 }
 
-// The least T with enough samples: counts change only where a micro-batch ends. nullopt where memory limits them.
+// As if micro-batches could be divided.
+double TimeIfDivisible(absl::Span<const RatedTeam> teams, int64_t global_batch) {
+  double rate = 0;  // samples per second
+  double missed = 0;
+  for (const RatedTeam& team : teams) {
+    const double samples = static_cast<double>(team.rate.micro_batch) * team.pipelines;
+    rate += samples / team.rate.bottleneck;
+    missed += samples * (team.rate.latency / team.rate.bottleneck - 1);
+  }
+  return (static_cast<double>(global_batch) + missed) / rate;
+}
+
+// The least T with enough samples, or little more: counts change only where a micro-batch ends. nullopt where memory
+// limits them. A short range that T lies in, then from one end to the next.
 std::optional<double> LeastTime(absl::Span<const RatedTeam> teams, int64_t global_batch) {
-  double low = 0, high = 0;
-  for (const RatedTeam& team : teams) high = std::max(high, team.rate.latency);
-  for (int doublings = 0; SamplesWithin(teams, high) < global_batch; high = std::max(2 * high, 1e-9)) {
+  double longest = 0;
+  double shortest = teams.front().rate.bottleneck;
+  for (const RatedTeam& team : teams) {
+    longest = std::max(longest, team.rate.bottleneck);
+    shortest = std::min(shortest, team.rate.bottleneck);
+  }
+  const double guess = TimeIfDivisible(teams, global_batch);
+  double low = 0;
+  double high = std::isfinite(guess) && guess > 0 ? guess + longest : 1e-9;
+  for (int doublings = 0; SamplesWithin(teams, high) < global_batch; high *= 2) {
     if (++doublings > 100) return std::nullopt;
     low = high;
   }
-  while (high > low * (1 + kTimePrecision)) {
+  if (low < guess - longest && guess - longest < high) {
+    (SamplesWithin(teams, guess - longest) >= global_batch ? high : low) = guess - longest;
+  }
+  while (high - low > 4 * shortest && high > low * (1 + kTimePrecision)) {
     const double middle = (low + high) / 2;
     (SamplesWithin(teams, middle) >= global_batch ? high : low) = middle;
   }
-  return high;
+  while (SamplesWithin(teams, low) < global_batch) {
+    double next = high;
+    for (const RatedTeam& team : teams) {
+      const int within = team.rate.MicroBatchesWithin(low);
+      if (within < team.rate.max_micro_batches) next = std::min(next, EndOf(team.rate, within + 1));
+    }
+    low = next * (1 + kTimePrecision);
+  }
+  return low;
 }
 
 Shares SharesOf(absl::Span<const RatedTeam> teams, const std::vector<Level>& levels) {

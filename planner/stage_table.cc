@@ -110,13 +110,6 @@ StageTable::Row StageTable::MakeRow(int slot, int micro, Ends ends, MemoryRule m
   return row;
 }
 
-int StageTable::MaxLayersInTime(int slot, int micro, Ends ends, double seconds) const {
-  const std::vector<double>& time = row(slot, micro, ends).time;
-  if (ends == Ends::kBoth) return time.back() <= seconds ? layers_ : 0;
-  const auto it = std::upper_bound(time.begin() + 1, time.end(), seconds);
-  return static_cast<int>(it - time.begin()) - 1;
-}
-
 Bytes StageTable::Memory(int slot, int micro, Ends ends, int count, int in_flight) const {
   return costs_.StageMemory(Shape(slot, micro, ends, count), in_flight);
 }

@@ -36,6 +36,12 @@ struct OptimizerState {
 
 class StageTable {
  public:
+  // Of one slot, micro-batch and kind of ends.
+  struct Row {
+    std::vector<double> time;  // by layer count
+    std::vector<int> fits;     // by micro-batches in flight: most layers
+  };
+
   // Covers the pools with `quotas` (nodes, by pool) above zero, every tensor degree of the job that fits their nodes
   // and divides heads and feed-forward, and every recomputation of the job. Assumes that a stage with more layers or
   // more micro-batches in flight never needs less time or memory. O(slots · micro-batches · (L + depth · log L)) cost
@@ -57,10 +63,11 @@ class StageTable {
   int layers() const { return layers_; }
   int max_depth() const { return max_depth_; }  // the deepest pipeline of the job that has a layer for every stage
 
+  const Row& row(int slot, int micro, Ends ends) const {
+    return rows_[(static_cast<size_t>(slot) * micro_count_ + micro) * 4 + static_cast<int>(ends)];
+  }
   // Seconds of forward and backward of one micro-batch through `count` layers. `micro` indexes job.micro_batches.
   double Time(int slot, int micro, Ends ends, int count) const { return row(slot, micro, ends).time[count]; }
-  // The most layers whose time is at most `seconds`; 0 if none.
-  int MaxLayersInTime(int slot, int micro, Ends ends, double seconds) const;
   // The most layers that fit in memory with `in_flight` (1..max_depth) micro-batches stashed; 0 if none.
   int MaxLayersInMemory(int slot, int micro, Ends ends, int in_flight) const {
     return row(slot, micro, ends).fits[in_flight];
@@ -75,13 +82,6 @@ class StageTable {
   Bytes MemoryLimit(int slot) const;
 
  private:
-  struct Row {
-    std::vector<double> time;  // by layer count
-    std::vector<int> fits;     // by micro-batches in flight: most layers
-  };
-  const Row& row(int slot, int micro, Ends ends) const {
-    return rows_[(static_cast<size_t>(slot) * micro_count_ + micro) * 4 + static_cast<int>(ends)];
-  }
   sim::StageShape Shape(int slot, int micro, Ends ends, int count) const;
   Row MakeRow(int slot, int micro, Ends ends, MemoryRule memory) const;
 

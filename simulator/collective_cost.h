@@ -29,6 +29,7 @@ struct NodeRun {
   ir::PoolId pool = ir::PoolId(-1);
   int nodes = 1;
   int ranks = 1;  // owners on each
+  friend bool operator==(const NodeRun&, const NodeRun&) = default;
 };
 
 // Overwrites `shape` by the all-reduce of owners on `runs`, which are sorted by zone; without hops. Allocates nothing

@@ -15,6 +15,7 @@
 //                rings between zones run over
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -103,7 +104,11 @@ class OutlineEstimator {
 
   // The outline is well-formed (Expand) but for quotas, which are not looked at; its plan satisfies
   // VerifyPlanStructure. The answer does not depend on what was asked before.
-  virtual Estimate Judge(const PlanOutline& outline) = 0;
+  Estimate Judge(const PlanOutline& outline) { return JudgeWithin(outline, std::numeric_limits<double>::infinity()); }
+
+  // The same, sooner: where an iteration takes longer than `most_seconds` the estimate is empty but for an iteration
+  // that is infinite.
+  virtual Estimate JudgeWithin(const PlanOutline& outline, double most_seconds) = 0;
 
   // A lower bound of the seconds that Evaluate adds, for gradients and before the step, to the end of the last backward
   // of some rank of this stage, in any plan of at least `replicas` pipelines of any shapes. The stage's

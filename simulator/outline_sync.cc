@@ -5,18 +5,41 @@
 #include <limits>
 #include <tuple>
 
+#include "compiler/base/rng.h"
 #include "simulator/schedule.h"
 
 namespace sail::sim {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr size_t kMostKnown = 10'000;  // all-reduces
 
 int Log2(int shards) { return std::bit_width(static_cast<unsigned>(shards)) - 1; }
 
 }  // namespace
 
-OutlineSync::OutlineSync(const ir::Problem& problem) : problem_(problem) {
+const AllReduce& AllReduceMemo::Of(const std::vector<NodeRun>& runs) {
+  const auto known = known_.find(runs);
+  if (known != known_.end()) return known->second;
+  AllReduce& shape = known_[runs];
+  PaceAllReduce(cluster_, runs, shape);
+  return shape;
+}
+
+void AllReduceMemo::Trim() {
+  if (known_.size() > kMostKnown) known_.clear();
+}
+
+size_t AllReduceMemo::Hash::operator()(const std::vector<NodeRun>& runs) const {
+  uint64_t hash = 0;
+  for (const NodeRun& run : runs) {
+    hash = Mix64(hash ^ (static_cast<uint64_t>(run.pool.index()) << 48 | static_cast<uint64_t>(run.ranks) << 32 |
+                         static_cast<uint64_t>(run.nodes)));
+  }
+  return hash;
+}
+
+OutlineSync::OutlineSync(const ir::Problem& problem) : problem_(problem), shapes_(problem.cluster) {
   const ir::Model& model = problem.model;
   int largest = 1;
   for (const int degree : problem.job.tensor_degrees) largest = std::max(largest, degree);
@@ -34,59 +57,75 @@ OutlineSync::OutlineSync(const ir::Problem& problem) : problem_(problem) {
   }
 }
 
-double OutlineSync::End(const PlanOutline& outline, const std::vector<ClassCosts>& costs,
-                        std::vector<double>* traffic) {
-  Begin(outline, costs);
+void OutlineSync::Begin(const PlanOutline& outline) {
+  outline_ = &outline;
+  has_uses_ = false;
+  shapes_.Trim();
+  AddGroups();
   AddBuckets();
-  if (traffic != nullptr) {
-    const size_t zones = problem_.cluster.zones.size();
-    for (const ZoneUse& use : zone_uses_) {
-      (*traffic)[use.from * zones + use.to] += use.bytes_per_byte * sums_[use.sum].bytes;
-    }
-  }
-  PlayBuckets(costs);
-  return std::max(LastStep(costs), CardEnd());
+  if (problem_.job.trainer.overlap_gradients) std::reverse(buckets_.begin(), buckets_.end());
+}
+
+double OutlineSync::EndWithin(const std::vector<ClassCosts>& costs, double most_seconds) {
+  SetTimes(costs);
+  const double last_bucket = PlayBuckets(costs, most_seconds);
+  if (last_bucket > most_seconds) return last_bucket;
+  const double last_step = LastStep(costs);
+  return last_step > most_seconds ? last_step : std::max(last_step, CardEnd());
+}
+
+void OutlineSync::AddTraffic(std::vector<double>& traffic) {
+  AddAllUses();
+  const size_t zones = problem_.cluster.zones.size();
+  for (const ZoneUse& use : zone_uses_) traffic[use.from * zones + use.to] += use.bytes_per_byte * sums_[use.sum].bytes;
 }
 
 // Groups, and the place of each stage in them.
-void OutlineSync::Begin(const PlanOutline& outline, const std::vector<ClassCosts>& costs) {
-  outline_ = &outline;
-  element_bytes_ = ReducedBytesPerElement(problem_.job, outline.sharding);
+void OutlineSync::AddGroups() {
+  element_bytes_ = ReducedBytesPerElement(problem_.job, outline_->sharding);
   groups_.clear();
   places_.clear();
   first_place_.clear();
   smallest_ = std::numeric_limits<int>::max();
   pipelines_ = 0;
-  for (const PipelineClass& of : outline.classes) {
+  for (const PipelineClass& of : outline_->classes) {
     pipelines_ += of.count;
     for (const StageOutline& stage : of.stages) smallest_ = std::min(smallest_, stage.tensor);
   }
   blocks_ = std::min(smallest_, 2);
-  const bool overlaps = problem_.job.trainer.overlap_gradients;
-  reduced_.clear();
-  for (size_t c = 0; c < outline.classes.size(); ++c) {
-    const PipelineClass& of = outline.classes[c];
+  lanes_ = 0;
+  for (const PipelineClass& of : outline_->classes) {
     first_place_.push_back(places_.size());
     bool is_new = true;
-    for (size_t s = 0; s < of.stages.size(); ++s) {
-      const StageOutline& stage = of.stages[s];
+    for (const StageOutline& stage : of.stages) {
       if (is_new) {
         groups_.push_back({.pool = stage.pool,
                            .full_nodes = of.count / stage.replicas_per_node,
                            .replicas = stage.replicas_per_node,
-                           .rest = of.count % stage.replicas_per_node,
-                           .ready = kInfinity,
-                           .step = kInfinity});
+                           .rest = of.count % stage.replicas_per_node});
       }
       is_new = !stage.next_on_node;
-      const StageTimes& times = costs[c].stages[s];
-      Group& group = groups_.back();
-      group.ready = std::min(group.ready, costs[c].time.backward_end[s] - (overlaps ? times.backward : 0));
-      group.step = std::min(group.step, times.optimizer);
       const int ranks = stage.tensor / smallest_;
-      places_.push_back(
-          {.group = static_cast<int>(groups_.size()) - 1, .lane = static_cast<int>(reduced_.size()), .ranks = ranks});
-      reduced_.resize(reduced_.size() + blocks_ * ranks, overlaps ? 0 : costs[c].time.backward_end[s]);
+      places_.push_back({.group = static_cast<int>(groups_.size()) - 1, .lane = lanes_, .ranks = ranks});
+      lanes_ += blocks_ * ranks;
+    }
+  }
+}
+
+// From when groups and lanes may reduce.
+void OutlineSync::SetTimes(const std::vector<ClassCosts>& costs) {
+  const bool overlaps = problem_.job.trainer.overlap_gradients;
+  for (Group& group : groups_) group.ready = group.step = kInfinity;
+  reduced_.resize(lanes_);
+  for (size_t c = 0; c < outline_->classes.size(); ++c) {
+    for (size_t s = 0; s < outline_->classes[c].stages.size(); ++s) {
+      const Place& place = places_[first_place_[c] + s];
+      const StageTimes& times = costs[c].stages[s];
+      const double end = costs[c].time.backward_end[s];
+      Group& group = groups_[place.group];
+      group.ready = std::min(group.ready, end - (overlaps ? times.backward : 0));
+      group.step = std::min(group.step, times.optimizer);
+      std::fill_n(reduced_.begin() + place.lane, blocks_ * place.ranks, overlaps ? 0 : end);
     }
   }
 }
@@ -99,8 +138,6 @@ void OutlineSync::AddBuckets() {
   sums_.clear();
   sets_.clear();
   buckets_.clear();
-  card_uses_.clear();
-  zone_uses_.clear();
   int run = 0;
   for (int layer = 0; layer < problem_.model.layer_count();) {
     if (EnterLayer(layer)) {
@@ -136,7 +173,6 @@ int OutlineSync::AddSum(size_t rows) {
   const int id = static_cast<int>(sums_.size());
   sums_.push_back(sum);
   AddSets(id);
-  if (shapes_.size() < sums_.size()) shapes_.emplace_back();
   if (pipelines_ > 1 || rows > 1) AddShape(id);
   return id;
 }
@@ -157,8 +193,8 @@ void OutlineSync::AddSets(int id) {
   }
 }
 
-void OutlineSync::AddShape(int id) {
-  const Sum& sum = sums_[id];
+// Groups that take part in a sum, in the order of the expanded plan's nodes, by zone.
+void OutlineSync::FindParts(const Sum& sum) {
   const size_t classes = outline_->classes.size();
   parts_.clear();
   for (size_t i = sum.holders; i < sum.holders + sum.rows * classes; ++i) {
@@ -171,12 +207,15 @@ void OutlineSync::AddShape(int id) {
     else
       ++it->owners;
   }
-  // The order of the expanded plan's nodes, by zone.
   const auto key = [&](const Part& part) {
     const ir::PoolId pool = groups_[part.group].pool;
     return std::make_tuple(ZoneOf(pool), pool, part.group);
   };
   std::sort(parts_.begin(), parts_.end(), [&](const Part& a, const Part& b) { return key(a) < key(b); });
+}
+
+void OutlineSync::AddShape(int id) {
+  FindParts(sums_[id]);
   runs_.clear();
   for (const Part& part : parts_) {
     const Group& group = groups_[part.group];
@@ -185,8 +224,19 @@ void OutlineSync::AddShape(int id) {
     }
     if (group.rest > 0) runs_.push_back({.pool = group.pool, .nodes = 1, .ranks = group.rest * part.owners});
   }
-  PaceAllReduce(problem_.cluster, runs_, shapes_[id]);
-  AddUses(id);
+  sums_[id].shape = &shapes_.Of(runs_);
+}
+
+void OutlineSync::AddAllUses() {
+  if (has_uses_) return;
+  has_uses_ = true;
+  card_uses_.clear();
+  zone_uses_.clear();
+  for (int id = 0; id < static_cast<int>(sums_.size()); ++id) {
+    if (sums_[id].shape == nullptr) continue;
+    FindParts(sums_[id]);
+    AddUses(id);
+  }
 }
 
 // What the rings between nodes move.
@@ -199,7 +249,7 @@ void OutlineSync::AddUses(int id) {
     zones_.back().end = i + 1;
     zones_.back().nodes += group.nodes();
   }
-  const AllReduce& shape = shapes_[id];
+  const AllReduce& shape = *sums_[id].shape;
   int lanes = std::numeric_limits<int>::max();
   size_t ring = 0;
   for (const ZoneParts& zone : zones_) {
@@ -303,7 +353,7 @@ double OutlineSync::SecondsOf(int sum, double bytes) {
   }
   Timed& timed = of.timed[of.older];
   of.older = 1 - of.older;
-  timed = {.bytes = bytes, .seconds = AllReduceSeconds(shapes_[sum], bytes)};
+  timed = {.bytes = bytes, .seconds = AllReduceSeconds(*of.shape, bytes)};
   return timed.seconds;
 }
 
@@ -324,10 +374,11 @@ double OutlineSync::ReadyAt(const std::vector<ClassCosts>& costs, const Set& set
 }
 
 // As AdvanceThroughSync. Of n layers alike, each `seconds` long, only the first or the last can be what the others wait
-// for: the times at which an owner has their gradients are on a line, and the latest of several lines is convex.
-void OutlineSync::PlayBuckets(const std::vector<ClassCosts>& costs) {
+// for: the times at which an owner has their gradients are on a line, and the latest of several lines is convex. The
+// end of the latest bucket, or of the first that ends after `most_seconds`.
+double OutlineSync::PlayBuckets(const std::vector<ClassCosts>& costs, double most_seconds) {
   const bool overlaps = problem_.job.trainer.overlap_gradients;
-  if (overlaps) std::reverse(buckets_.begin(), buckets_.end());
+  double latest = 0;
   for (const Bucket& bucket : buckets_) {
     const Set& set = sets_[bucket.set];
     const size_t owners = sums_[set.sum].rows * outline_->classes.size();
@@ -339,8 +390,11 @@ void OutlineSync::PlayBuckets(const std::vector<ClassCosts>& costs) {
     if (overlaps) start = std::max(start, ReadyAt(costs, set, bucket.layer + bucket.layers - 1));
     double end = start + bucket.layers * seconds;
     if (overlaps && bucket.layers > 1) end = std::max(end, ReadyAt(costs, set, bucket.layer) + seconds);
+    if (end > most_seconds) return end;
+    latest = std::max(latest, end);
     for (size_t i = 0; i < owners; ++i) reduced_[lanes[i]] = end;
   }
+  return latest;
 }
 
 double OutlineSync::LastStep(const std::vector<ClassCosts>& costs) const {
@@ -358,6 +412,7 @@ double OutlineSync::LastStep(const std::vector<ClassCosts>& costs) const {
 
 // As AddCardBound, and the least step of the node.
 double OutlineSync::CardEnd() {
+  AddAllUses();
   const size_t zones = problem_.cluster.zones.size();
   work_.assign(groups_.size() * zones, 0.0);
   for (const CardUse& use : card_uses_) {

@@ -2,6 +2,7 @@
 // those of gradient_sync.h for the expanded plan; outline.h has the argument.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/ir/problem.h"
@@ -18,16 +19,37 @@ struct ClassCosts {
   PipelineTime time;
 };
 
+// All-reduces met so far by where their owners are.
+class AllReduceMemo {
+ public:
+  explicit AllReduceMemo(const ir::Cluster& cluster) : cluster_(cluster) {}
+  // Of owners on `runs` (PaceAllReduce). Stays where it is until Trim.
+  const AllReduce& Of(const std::vector<NodeRun>& runs);
+  // Forgets all of them when they are many.
+  void Trim();
+
+ private:
+  struct Hash {
+    size_t operator()(const std::vector<NodeRun>& runs) const;
+  };
+  const ir::Cluster& cluster_;
+  std::unordered_map<std::vector<NodeRun>, AllReduce, Hash> known_;  // only ever asked, never iterated
+};
+
 // Keeps scratch memory between calls; one thread at a time.
 class OutlineSync {
  public:
   // `problem` must outlive this.
   explicit OutlineSync(const ir::Problem& problem);
 
-  // When the last rank has stepped. `costs`: of each class of the outline. Adds what all-reduces move between nodes to
-  // `traffic` (outline.h) unless it is null.
+  // The outline that the others are about, which must outlive their calls.
   // O(layers · shards in a block · classes), shards in a block being the largest tensor degree by the smallest.
-  double End(const PlanOutline& outline, const std::vector<ClassCosts>& costs, std::vector<double>* traffic);
+  void Begin(const PlanOutline& outline);
+  // When the last rank has stepped, or something less but above `most_seconds` if that is above them. `costs`: of each
+  // class of the outline. No less for later ends of pipelines.
+  double EndWithin(const std::vector<ClassCosts>& costs, double most_seconds);
+  // Adds what all-reduces move between nodes (outline.h).
+  void AddTraffic(std::vector<double>& traffic);
 
  private:
   // Nodes side by side that hold the replicas of neighbouring stages of a class.
@@ -57,8 +79,9 @@ class OutlineSync {
     bool is_even = true;  // all its stages have as many ranks, so that its sets share none
     int first_set = 0;
     double bytes = 0;  // of all shards of all blocks
-    Timed timed[2];    // the last of different bytes: a layer mostly has one bucket of matrices and one of vectors
-    int older = 0;     // of the two
+    const AllReduce* shape = nullptr;
+    Timed timed[2];  // the last of different bytes: a layer mostly has one bucket of matrices and one of vectors
+    int older = 0;   // of the two
   };
   struct Set {  // one shard
     int sum = 0;
@@ -104,12 +127,15 @@ class OutlineSync {
     int64_t replicated = 0;
   };
 
-  void Begin(const PlanOutline& outline, const std::vector<ClassCosts>& costs);
+  void AddGroups();
   void AddBuckets();
+  void SetTimes(const std::vector<ClassCosts>& costs);
   bool EnterLayer(int layer);
   int AddSum(size_t rows);
   void AddSets(int sum);
   void AddShape(int sum);
+  void FindParts(const Sum& sum);
+  void AddAllUses();
   void AddUses(int sum);
   void AddUse(int sum, const ZoneParts& zone, int nodes, size_t to, double factor);
   int LayersAlike(int layer, int run) const;
@@ -119,18 +145,20 @@ class OutlineSync {
   void Add(int set, int layer, int count, double bytes);
   double SecondsOf(int sum, double bytes);
   double ReadyAt(const std::vector<ClassCosts>& costs, const Set& set, int layer) const;
-  void PlayBuckets(const std::vector<ClassCosts>& costs);
+  double PlayBuckets(const std::vector<ClassCosts>& costs, double most_seconds);
   double LastStep(const std::vector<ClassCosts>& costs) const;
   double CardEnd();
   const StageOutline& StageAt(size_t of, int stage) const { return outline_->classes[of].stages[stage]; }
   size_t ZoneOf(ir::PoolId pool) const { return problem_.cluster.pool(pool).zone.index(); }
 
   const ir::Problem& problem_;
+  AllReduceMemo shapes_;
   Elements elements_[3];                  // by layer kind
   std::vector<int64_t> tied_elements_;    // by log2 of the shards
   const PlanOutline* outline_ = nullptr;  // the one that is judged
   int element_bytes_ = 0;
-  int smallest_ = 1;       // tensor degree
+  int smallest_ = 1;  // tensor degree
+  int lanes_ = 0;
   int blocks_ = 1;         // that are played: the first, and one of the others if there are any
   int64_t pipelines_ = 0;  // all replicas
   std::vector<Group> groups_;
@@ -140,9 +168,9 @@ class OutlineSync {
   std::vector<int> holders_;         // stages
   std::vector<int> owner_lanes_;
   std::vector<Sum> sums_;
-  std::vector<AllReduce> shapes_;  // of each sum; may be longer
   std::vector<Set> sets_;
   std::vector<Bucket> buckets_;
+  bool has_uses_ = false;  // whether the next two are of this outline
   std::vector<CardUse> card_uses_;
   std::vector<ZoneUse> zone_uses_;
   std::vector<Part> parts_;       // of the sum that is built

@@ -54,6 +54,20 @@ class Rounds {
   absl::InlinedVector<double, 32> saved_;
 };
 
+// A round in which every stage plays a forward and a backward.
+void PlayWholeRound(absl::Span<const StageSeconds> stages, bool paired_sends, double* free, double* arrival) {
+  const int depth = static_cast<int>(stages.size());
+  double gradient = 0;
+  for (int s = depth - 1; s >= 0; --s) {
+    const StageSeconds& stage = stages[s];
+    const double forward_end = std::max(free[s], arrival[s]) + stage.forward;
+    const double backward_start = std::max(forward_end, gradient);
+    if (s + 1 < depth) arrival[s + 1] = (paired_sends ? backward_start : forward_end) + stage.send_activation;
+    free[s] = backward_start + stage.backward;
+    if (s > 0) gradient = free[s] + stages[s - 1].send_gradient;
+  }
+}
+
 }  // namespace
 
 void ComputePipelineTime(absl::Span<const StageSeconds> stages, int micro_batches, bool paired_sends,
@@ -64,6 +78,12 @@ void ComputePipelineTime(absl::Span<const StageSeconds> stages, int micro_batche
   std::vector<double>& free = rounds.free_;
   auto& arrival = rounds.arrival_;
   for (int k = 1 - depth; k < micro_batches; ++k) {
+    if (k >= 0 && k <= last_steady) {
+      if (k == 0) time.last_stage_start = std::max(free[depth - 1], arrival[depth - 1]);
+      PlayWholeRound(stages, paired_sends, free.data(), arrival.data());
+      if (k < last_steady) k += rounds.Skip(k, last_steady);
+      continue;
+    }
     // Stage s plays micro-batch k + depth − 1 − s, if there is one.
     const int first = std::max(0, k + depth - micro_batches);
     for (int s = std::min(depth, k + depth) - 1; s >= first; --s) {
@@ -81,9 +101,41 @@ void ComputePipelineTime(absl::Span<const StageSeconds> stages, int micro_batche
       free[s] = start + stages[s].backward;
       if (s > 0) gradient = free[s] + stages[s - 1].send_gradient;
     }
-    if (k < last_steady) k += rounds.Skip(k, last_steady);
   }
   time.last_stage_end = free[depth - 1];
+}
+
+void BoundPipelineTime(absl::Span<const StageSeconds> stages, int micro_batches, PipelineTime& time) {
+  const int depth = static_cast<int>(stages.size());
+  double latency = 0;  // of a micro-batch
+  for (const StageSeconds& stage : stages) {
+    latency += stage.forward + stage.backward + stage.send_activation + stage.send_gradient;
+  }
+  time.backward_end.assign(depth, 0.0);
+  double forwards_before = 0;  // of the stages before, with their sends
+  double both_before = 0;      // backwards as well
+  double forward_end = 0;      // of F_s(M − 1)
+  for (int s = 0; s < depth; ++s) {
+    const StageSeconds& stage = stages[s];
+    const double both = stage.forward + stage.backward;
+    const int in_flight = std::min(micro_batches, depth - s);
+    const double after = latency - both_before - both;
+    const double idle = std::max(0.0, after - (in_flight - 1) * stage.forward);
+    const bool is_full = micro_batches > in_flight;  // some backward comes before the last forward
+    const double played = micro_batches * stage.forward + (micro_batches - in_flight) * stage.backward;
+    forward_end = std::max(forward_end + stage.forward, forwards_before + played + (is_full ? idle : 0));
+    time.backward_end[s] = forwards_before + micro_batches * both + idle;
+    if (s + 1 == depth) break;
+    forward_end += stage.send_activation;
+    forwards_before += stage.forward + stage.send_activation;
+    both_before += both + stage.send_activation + stage.send_gradient;
+  }
+  double end = forward_end;  // of what comes before B_s(M − 1)
+  for (int s = depth - 1; s >= 0; --s) {
+    end = std::max(end + stages[s].backward, time.backward_end[s]);
+    time.backward_end[s] = end;
+    if (s > 0) end += stages[s - 1].send_gradient;
+  }
 }
 
 PipelineTime ComputePipelineTime(const std::vector<StageSeconds>& stages, int micro_batches, bool paired_sends) {

@@ -41,6 +41,14 @@ void ComputePipelineTime(absl::Span<const StageSeconds> stages, int micro_batche
 
 inline constexpr double kPeriodTolerance = 1e-12;
 
+// Bounds on the ends of stages: backward_end of `time` is no more than ComputePipelineTime's, but for rounding (a
+// relative 1e-9), whether sends are paired or not; its other fields are not set. With k = min(M, P − s):
+//   F_s(0) starts no sooner than a micro-batch has passed the stages before
+//   B_s(0) starts no sooner than it has passed the stages after, until when at most k forwards are played
+//   so F_s(M − 1) ends after M forwards and M − k backwards, B_s(M − 1) after M of both
+// and each F_s(M − 1) is followed by those of the stages after, each B_s(M − 1) by those of the stages before. O(P).
+void BoundPipelineTime(absl::Span<const StageSeconds> stages, int micro_batches, PipelineTime& time);
+
 // Σ t + Σ c + (M − 1) · max (t + c): the classic form, never below ComputePipelineTime(…).backward_end[0].
 Seconds ClassicPipelineTime(const std::vector<StageSeconds>& stages, int micro_batches);
 

@@ -25,11 +25,10 @@ class PublishedEstimator : public OutlineEstimator {
   PublishedEstimator(const ir::Problem& problem, const PublicModel& model, const PublicNetwork& network)
       : problem_(problem), tables_(problem, model, network), largest_(model.layers) {}
 
-  Estimate Judge(const PlanOutline& outline) override {
+  Estimate JudgeWithin(const PlanOutline& outline, double most_seconds) override {
     const size_t zones = problem_.cluster.zones.size();
     traffic_.assign(zones * zones, 0.0);
-    Estimate estimate;
-    AddNodes(outline, problem_.cluster, estimate);
+    Estimate estimate{.iteration = kInfinity};
     double update = 0;
     double pipelines = 0;
     for (const PipelineClass& of : outline.classes) {
@@ -37,11 +36,16 @@ class PublishedEstimator : public OutlineEstimator {
       for (const StageOutline& stage : of.stages) {
         update = std::max(update, tables_.Update(stage.pool, stage.tensor, of.micro_batch, stage.first_layer));
       }
+      if (pipelines + update > most_seconds) return estimate;
+    }
+    const double iteration = pipelines + update + Synchronisation(outline);
+    if (!(iteration <= most_seconds)) return estimate;
+    estimate.iteration = iteration;
+    for (const PipelineClass& of : outline.classes) {
       AddMemory(of, estimate);
       AddBoundaryTraffic(of);
     }
-    const double iteration = pipelines + update + Synchronisation(outline);
-    estimate.iteration = std::isfinite(iteration) ? iteration : kInfinity;
+    AddNodes(outline, problem_.cluster, estimate);
     AddCost(problem_.cluster, traffic_, estimate);
     return estimate;
   }

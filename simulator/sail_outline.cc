@@ -1,6 +1,8 @@
 #include "simulator/sail_outline.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "simulator/memory_model.h"
 #include "simulator/outline_sync.h"
@@ -9,6 +11,8 @@
 
 namespace sail::sim {
 namespace {
+
+constexpr double kRounding = 1e-9;  // relative, of bounds
 
 class SailEstimator : public OutlineEstimator {
  public:
@@ -19,15 +23,44 @@ class SailEstimator : public OutlineEstimator {
     }
   }
 
-  Estimate Judge(const PlanOutline& outline) override {
+  // The cheapest bounds on the iteration first: what most outlines of a search fail at.
+  Estimate JudgeWithin(const PlanOutline& outline, double most_seconds) override {
     Begin(outline);
-    Estimate estimate;
-    if (costs_.size() < outline.classes.size()) costs_.resize(outline.classes.size());
-    for (size_t c = 0; c < outline.classes.size(); ++c) {
-      AddTimes(outline.classes[c], costs_[c]);
-      AddMemory(outline.classes[c], estimate);
+    Estimate estimate{.iteration = std::numeric_limits<double>::infinity()};
+    const size_t classes = outline.classes.size();
+    if (costs_.size() < classes) costs_.resize(classes);
+    if (seconds_.size() < classes) seconds_.resize(classes);
+    // 1. With bounds on the ends of pipelines.
+    const double most_bounded = most_seconds * (1 + kRounding);
+    for (size_t c = 0; c < classes; ++c) {
+      if (IsEmptier(outline, c)) {
+        costs_[c] = costs_[c - 1];
+        continue;
+      }
+      AddStages(outline.classes[c], costs_[c], seconds_[c]);
+      BoundPipelineTime(seconds_[c], outline.classes[c].micro_batches, costs_[c].time);
+      if (LastStep(costs_[c]) > most_bounded) return estimate;
     }
-    estimate.iteration = sync_.End(outline, costs_, has_egress_ ? &traffic_ : nullptr);
+    sync_.Begin(outline);
+    if (std::isfinite(most_seconds) && sync_.EndWithin(costs_, most_bounded) > most_bounded) return estimate;
+    // 2. With the exact ends.
+    for (size_t c = 0; c < classes; ++c) {
+      if (IsEmptier(outline, c)) {
+        costs_[c].time = costs_[c - 1].time;
+        continue;
+      }
+      ComputePipelineTime(seconds_[c], outline.classes[c].micro_batches, problem_.job.trainer.paired_sends,
+                          costs_[c].time);
+      if (LastStep(costs_[c]) > most_seconds) return estimate;
+    }
+    const double end = sync_.EndWithin(costs_, most_seconds);
+    if (end > most_seconds) return estimate;
+    estimate.iteration = end;
+    for (const PipelineClass& of : outline.classes) {
+      AddMemory(of, estimate);
+      if (has_egress_) AddBoundaryTraffic(of);
+    }
+    if (has_egress_) sync_.AddTraffic(traffic_);
     AddNodes(outline, problem_.cluster, estimate);
     AddProgress(outline, problem_, estimate);
     AddCost(problem_.cluster, traffic_, estimate);
@@ -53,11 +86,10 @@ class SailEstimator : public OutlineEstimator {
     if (outline.sharding == ir::OptimizerSharding::kNone) optimizer_shards_ = 1;
   }
 
-  void AddTimes(const PipelineClass& of, ClassCosts& costs) {
+  void AddStages(const PipelineClass& of, ClassCosts& costs, std::vector<StageSeconds>& seconds) const {
     costs.stages.clear();
-    seconds_.clear();
-    for (size_t s = 0; s < of.stages.size(); ++s) {
-      const StageOutline& stage = of.stages[s];
+    seconds.clear();
+    for (const StageOutline& stage : of.stages) {
       const StageTimes times = stage_costs_.Times({.first_layer = stage.first_layer,
                                                    .last_layer = stage.last_layer,
                                                    .pool = stage.pool,
@@ -66,13 +98,32 @@ class SailEstimator : public OutlineEstimator {
                                                    .recompute = stage.recompute,
                                                    .optimizer_shards = optimizer_shards_});
       costs.stages.push_back(times);
-      seconds_.push_back({.forward = times.forward, .backward = times.backward});
-      if (s + 1 < of.stages.size()) AddBoundary(of, stage, of.stages[s + 1]);
+      seconds.push_back({.forward = times.forward, .backward = times.backward});
     }
-    ComputePipelineTime(seconds_, of.micro_batches, problem_.job.trainer.paired_sends, costs.time);
+    for (size_t s = 0; s + 1 < of.stages.size(); ++s) AddBoundary(of, of.stages[s], of.stages[s + 1], seconds[s]);
   }
 
-  void AddBoundary(const PipelineClass& of, const StageOutline& from, const StageOutline& to) {
+  // Whether the class is like the one before with fewer micro-batches, such as the pipelines of a team that have one
+  // less. Nothing waits for such a class: each of its stages ends before that of the other, with which it takes part in
+  // the same all-reduces and loads its cards no more. It is played as if it ended with it.
+  static bool IsEmptier(const PlanOutline& outline, size_t c) {
+    if (c == 0) return false;
+    const PipelineClass& of = outline.classes[c];
+    const PipelineClass& before = outline.classes[c - 1];
+    return of.micro_batch == before.micro_batch && of.micro_batches <= before.micro_batches &&
+           of.stages == before.stages;
+  }
+
+  static double LastStep(const ClassCosts& costs) {
+    double end = 0;
+    for (size_t s = 0; s < costs.stages.size(); ++s) {
+      end = std::max(end, costs.time.backward_end[s] + costs.stages[s].optimizer);
+    }
+    return end;
+  }
+
+  void AddBoundary(const PipelineClass& of, const StageOutline& from, const StageOutline& to,
+                   StageSeconds& seconds) const {
     const auto transfer = [&](const StageOutline& sender, const StageOutline& receiver) {
       return MakeTransfer(problem_, sender.pool, receiver.pool, sender.tensor, receiver.tensor, of.micro_batch,
                           from.next_on_node);
@@ -80,14 +131,21 @@ class SailEstimator : public OutlineEstimator {
     const Transfer activation = transfer(from, to);
     const bool is_symmetric = from.pool == to.pool && from.tensor == to.tensor;
     const Transfer gradient = is_symmetric ? activation : transfer(to, from);
-    seconds_.back().send_activation = activation.SecondsAlone();
-    seconds_.back().send_gradient = gradient.SecondsAlone();
-    if (from.next_on_node || !has_egress_) return;
+    seconds.send_activation = activation.SecondsAlone();
+    seconds.send_gradient = gradient.SecondsAlone();
+  }
+
+  void AddBoundaryTraffic(const PipelineClass& of) {
+    const auto boundary = BoundaryBytes(problem_.model, problem_.job.precision, of.micro_batch);
+    const double bytes = static_cast<double>(of.count) * of.micro_batches * static_cast<double>(boundary.value());
     const size_t zones = problem_.cluster.zones.size();
-    const size_t a = problem_.cluster.pool(from.pool).zone.index();
-    const size_t b = problem_.cluster.pool(to.pool).zone.index();
-    traffic_[a * zones + b] += static_cast<double>(of.count) * of.micro_batches * activation.bytes;
-    traffic_[b * zones + a] += static_cast<double>(of.count) * of.micro_batches * gradient.bytes;
+    for (size_t s = 0; s + 1 < of.stages.size(); ++s) {
+      if (of.stages[s].next_on_node) continue;
+      const size_t a = problem_.cluster.pool(of.stages[s].pool).zone.index();
+      const size_t b = problem_.cluster.pool(of.stages[s + 1].pool).zone.index();
+      traffic_[a * zones + b] += bytes;
+      traffic_[b * zones + a] += bytes;
+    }
   }
 
   void AddMemory(const PipelineClass& of, Estimate& estimate) const {
@@ -122,8 +180,8 @@ class SailEstimator : public OutlineEstimator {
   int embedding_multiple_ = 1;  // vocabularies are padded to multiples of these
   int head_multiple_ = 1;
   std::vector<double> traffic_;
-  std::vector<StageSeconds> seconds_;  // of one class
-  std::vector<ClassCosts> costs_;      // by class; may be longer
+  std::vector<std::vector<StageSeconds>> seconds_;  // by class; may be longer
+  std::vector<ClassCosts> costs_;                   // the same
 };
 
 }  // namespace

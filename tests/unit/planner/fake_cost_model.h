@@ -20,7 +20,7 @@ class ExpandingEstimator : public sim::OutlineEstimator {
     for (ir::Pool& pool : problem_.cluster.pools) pool.quota = 1000;
   }
 
-  sim::Estimate Judge(const sim::PlanOutline& outline) override {
+  sim::Estimate JudgeWithin(const sim::PlanOutline& outline, double /*most_seconds*/) override {
     const absl::StatusOr<ir::Plan> plan = sim::Expand(outline, problem_);
     SAIL_CHECK(plan.ok()) << plan.status().ToString();
     const absl::StatusOr<ir::Report> report = costs_.Evaluate(*plan);

@@ -10,64 +10,8 @@ namespace {
 
 using test::FakeCostModel;
 using test::FakeProblem;
-using ::testing::ElementsAre;
-using ::testing::Optional;
 
 constexpr int64_t kPlenty = 1'000'000;
-
-// The chains below are lists of slots; with one tensor degree slot p is pool p.
-TEST(CutChain, GivesEqualGpusEqualShares) {
-  const ir::Problem problem = FakeProblem(8, {{.nodes = 4}}, 8);
-  const FakeCostModel costs(problem, {1}, {kPlenty}, 0);
-  const StageTable table(problem, costs, {4}, MemoryRule::kEnforced);
-  EXPECT_THAT(CutChain(table, 0, {0, 0, 0, 0}, {0, 0, 0, 0}, 4), Optional(ElementsAre(2, 2, 2, 2)));
-}
-
-// Thirty layers over four stages once became 7 + 7 + 7 + 7 = 28 elsewhere. The least bottleneck is 8: 4 · 7 < 30.
-TEST(CutChain, LayersDropped) {
-  const ir::Problem problem = FakeProblem(30, {{.nodes = 4}}, 8);
-  const FakeCostModel costs(problem, {1}, {kPlenty}, 0);
-  const StageTable table(problem, costs, {4}, MemoryRule::kEnforced);
-  EXPECT_THAT(CutChain(table, 0, {0, 0, 0, 0}, {0, 0, 0, 0}, 4), Optional(ElementsAre(8, 8, 7, 7)));
-}
-
-// A layer takes 1 s on pool 0 and 3 s on pool 1: with n layers on the slow one the bottleneck is max(8 − n, 3n), least
-// for n = 2. Cutting by count would give 4 + 4 and 12 s.
-TEST(CutChain, CutsByTimeNotByCount) {
-  const ir::Problem problem = FakeProblem(8, {{}, {}}, 8);
-  const FakeCostModel costs(problem, {1, 3}, {kPlenty, kPlenty}, 0);
-  const StageTable table(problem, costs, {1, 1}, MemoryRule::kEnforced);
-  EXPECT_THAT(CutChain(table, 0, {0, 1}, {0, 0}, 2), Optional(ElementsAre(6, 2)));
-}
-
-// Two stages of 8 layers, memory 9 bytes a GPU. Stage 0 keeps two micro-batches: 3 bytes a layer, 3 layers fit; stage 1
-// keeps one: 2 bytes a layer, 4 fit. Together 7 of 8: nothing. With one in flight both hold 4.
-TEST(CutChain, EarlierStagesStashMore) {
-  const ir::Problem problem = FakeProblem(8, {{.nodes = 2}}, 8);
-  const FakeCostModel costs(problem, {1}, {9}, 0);
-  const StageTable table(problem, costs, {2}, MemoryRule::kEnforced);
-  EXPECT_EQ(CutChain(table, 0, {0, 0}, {0, 0}, /*max_in_flight=*/2), std::nullopt);
-  EXPECT_THAT(CutChain(table, 0, {0, 0}, {0, 0}, /*max_in_flight=*/1), Optional(ElementsAre(4, 4)));
-  EXPECT_EQ(MaxMicroBatches(table, 0, {0, 0}, {4, 4}), 1);
-  EXPECT_EQ(MaxMicroBatches(table, 0, {0, 0}, {3, 4}), kUnlimitedMicroBatches);
-}
-
-// The crossing of 2 s after stage 0 counts for its period: 3 + 2 and 5 layers are level at 5 s.
-TEST(CutChain, CountsTheBoundary) {
-  const ir::Problem problem = FakeProblem(8, {{.nodes = 2}}, 8);
-  const FakeCostModel costs(problem, {1}, {kPlenty}, 2);
-  const StageTable table(problem, costs, {2}, MemoryRule::kEnforced);
-  EXPECT_THAT(CutChain(table, 0, {0, 0}, {2, 0}, 2), Optional(ElementsAre(3, 5)));
-}
-
-TEST(PipelineRate, CountsMicroBatchesWithinATime) {
-  // First micro-batch after 10 s, then one every 3 s.
-  const PipelineRate rate{.micro_batch = 1, .bottleneck = 3, .latency = 10};
-  EXPECT_EQ(rate.MicroBatchesWithin(9.9), 0);
-  EXPECT_EQ(rate.MicroBatchesWithin(10), 1);
-  EXPECT_EQ(rate.MicroBatchesWithin(12.9), 1);
-  EXPECT_EQ(rate.MicroBatchesWithin(16), 3);
-}
 
 TEST(GenerateShapes, RespectsQuotasAndDepths) {
   ir::Problem problem = FakeProblem(6, {{.nodes = 1, .gpus_per_node = 2}, {.nodes = 1}}, 8);
@@ -85,6 +29,29 @@ TEST(GenerateShapes, RespectsQuotasAndDepths) {
     for (const int count : shape.counts) layers += count;
     EXPECT_EQ(layers, 6);
   }
+}
+
+// Of shapes with the same GPUs, micro-batch and tensor degree none beats one that comes after it.
+TEST(GenerateShapes, LeavesOutWhatIsBeaten) {
+  ir::Problem problem = FakeProblem(8, {{.nodes = 9, .gpus_per_node = 2}, {.nodes = 9, .gpus_per_node = 2}}, 8);
+  problem.job.tensor_degrees = {1, 2};
+  problem.job.micro_batches = {1, 2};
+  problem.job.pipeline_depths = {1, 2, 3, 4, 5};
+  const FakeCostModel costs(problem, {1, 2}, {9, 30}, 0.3);
+  const StageTable table(problem, costs, {9, 9}, MemoryRule::kEnforced);
+  const std::vector<PipelineShape> shapes = GenerateShapes(table, {9, 9});
+  EXPECT_GT(shapes.size(), 50u);
+  int pairs = 0;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    for (size_t j = i + 1; j < shapes.size(); ++j) {
+      const PipelineShape &a = shapes[i], &b = shapes[j];
+      if (a.micro != b.micro || a.gpus != b.gpus || a.least_degree != b.least_degree) continue;
+      ++pairs;
+      EXPECT_TRUE(b.rate.bottleneck < a.rate.bottleneck || b.rate.latency < a.rate.latency ||
+                  b.layers_per_gpu < a.layers_per_gpu || b.rate.max_micro_batches > a.rate.max_micro_batches);
+    }
+  }
+  EXPECT_GT(pairs, 10);
 }
 
 }  // namespace

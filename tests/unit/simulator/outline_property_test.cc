@@ -157,6 +157,54 @@ TEST_P(OutlineProperty, EstimateDoesNotDependOnWhatWasAskedBefore) {
   }
 }
 
+// Asked whether an outline takes more than some seconds, an estimator says no less than when asked how many.
+void ExpectSameWithin(OutlineEstimator& estimator, const PlanOutline& outline) {
+  const Estimate estimate = estimator.Judge(outline);
+  for (const double share : {0.3, 0.9, 0.999, 1.0, 1.001, 2.0}) {
+    const Estimate within = estimator.JudgeWithin(outline, share * estimate.iteration);
+    if (share < 1) {
+      EXPECT_EQ(within.iteration, std::numeric_limits<double>::infinity());
+    } else {
+      EXPECT_EQ(within.iteration, estimate.iteration);
+      EXPECT_EQ(within.memory_excess, estimate.memory_excess);
+      EXPECT_EQ(within.cost_per_iteration, estimate.cost_per_iteration);
+    }
+  }
+}
+
+TEST_P(OutlineProperty, ALimitChangesNothingBelowIt) {
+  ForRandomOutlines([](const ir::Problem& problem, const PlanOutline& outline, const ir::Plan&) {
+    const auto costs = MakeSailCostModel(problem);
+    ExpectSameWithin(*costs->MakeEstimator(), outline);
+  });
+}
+
+// Of each class of several pipelines some have a micro-batch less.
+TEST_P(OutlineProperty, EmptierPipelinesChangeNothing) {
+  int changed = 0;
+  ForRandomOutlines([&](ir::Problem problem, const PlanOutline& outline, const ir::Plan&) {
+    for (ir::Pool& pool : problem.cluster.pools) pool.quota += 1000;
+    PlanOutline split{.sharding = outline.sharding, .classes = {}};
+    for (const PipelineClass& of : outline.classes) {
+      split.classes.push_back(of);
+      if (of.count < 2 || of.micro_batches < 2) continue;
+      split.classes.back().count = of.count / 2;
+      split.classes.push_back(of);
+      split.classes.back().count = of.count - of.count / 2;
+      --split.classes.back().micro_batches;
+      ++changed;
+    }
+    const absl::StatusOr<ir::Plan> plan = Expand(split, problem);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    problem.job.global_batch = 0;
+    for (const ir::Pipeline& pipeline : plan->pipelines) problem.job.global_batch += pipeline.samples();
+    const auto costs = MakeSailCostModel(problem);
+    ExpectIsTheReport(problem, costs->MakeEstimator()->Judge(split), *costs->Evaluate(*plan));
+    ExpectSameWithin(*costs->MakeEstimator(), split);
+  });
+  EXPECT_GT(changed, 10);
+}
+
 // Returns how much of what a plan's ranks wait for gradients the bound accounts for, at most.
 double CheckSyncBound(const ir::Problem& problem, const ir::Plan& plan) {
   const auto model = MakeSailCostModel(problem);
@@ -265,6 +313,7 @@ TEST_P(PublishedOutlineProperty, EstimateIsTheReport) {
         const absl::StatusOr<ir::Report> report = costs.Evaluate(plan);
         ASSERT_TRUE(report.ok()) << report.status();
         ExpectIsTheReport(problem, costs.MakeEstimator()->Judge(outline), *report);
+        ExpectSameWithin(*costs.MakeEstimator(), outline);
       });
 }
 

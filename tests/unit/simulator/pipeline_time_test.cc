@@ -129,6 +129,39 @@ TEST(PipelineTime, SkippingPeriodsChangesNothing) {
   }
 }
 
+// Bounds by hand are those of the examples above that have no transfers; with transfers, and for every stage, they are
+// never above the exact ends, and mostly close to them.
+TEST(PipelineTime, BoundsAreNeverAboveTheEnds) {
+  PipelineTime bound;
+  BoundPipelineTime(std::vector<StageSeconds>(4, {.forward = 1, .backward = 2}), 5, bound);
+  EXPECT_EQ(bound.backward_end[0], 24);
+  BoundPipelineTime(std::vector<StageSeconds>{{.forward = 3, .backward = 6}, {.forward = 1, .backward = 2}}, 3, bound);
+  EXPECT_EQ(bound.backward_end[0], 27);
+  Rng rng(13);
+  double shares = 0;
+  constexpr int kRounds = 2000;
+  for (int round = 0; round < kRounds; ++round) {
+    SCOPED_TRACE(round);
+    const int depth = 1 + static_cast<int>(rng.Below(9));
+    const double spread = std::vector<double>{0, 0.1, 3}[rng.Below(3)];
+    const double sends = std::vector<double>{0, 0.1, 3}[rng.Below(3)];
+    std::vector<StageSeconds> stages;
+    for (int s = 0; s < depth; ++s) {
+      stages.push_back({.forward = 1 + spread * rng.Uniform(), .backward = 2 + spread * rng.Uniform()});
+      if (s + 1 == depth) break;
+      stages.back().send_activation = sends * rng.Uniform();
+      stages.back().send_gradient = sends * rng.Uniform();
+    }
+    const int micro_batches = 1 + static_cast<int>(rng.Below(40));
+    const PipelineTime exact = ComputePipelineTime(stages, micro_batches, /*paired_sends=*/rng.Below(2) == 0);
+    BoundPipelineTime(stages, micro_batches, bound);
+    ASSERT_EQ(bound.backward_end.size(), exact.backward_end.size());
+    for (int s = 0; s < depth; ++s) EXPECT_LE(bound.backward_end[s], exact.backward_end[s] * (1 + 1e-9));
+    shares += bound.backward_end[0] / exact.backward_end[0];
+  }
+  EXPECT_GT(shares / kRounds, 0.9);
+}
+
 // Bounds that hold for every pipeline: never above the classic form, never below a stage's own work after the shortest
 // way to it and before the shortest way back, nor below one micro-batch's way.
 TEST(PipelineTime, LiesBetweenItsBounds) {
