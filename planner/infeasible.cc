@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "compiler/base/number_text.h"
 #include "compiler/base/status_macros.h"
+#include "planner/planner.h"
 #include "planner/search.h"
 
 namespace sail::planner {
@@ -105,6 +106,7 @@ class Explainer {
         {.name = "memory",
          .best = static_cast<double>((worst->memory_total - worst->memory_limit).value()),
          .limit = static_cast<double>(worst->memory_limit.value()),
+         .gpu = problem_.cluster.machine(pool).gpu,
          .detail = absl::StrCat("closest miss: stage ", worst->stage, " on ", problem_.cluster.gpu(pool).name,
                                 " needs ", GibibytesText(worst->memory_total.value()), " of ",
                                 GibibytesText(worst->memory_limit.value()))});
@@ -160,6 +162,13 @@ class Explainer {
 };
 
 }  // namespace
+
+absl::StatusOr<bool> HasPlan(const ir::Problem& problem, const sim::CostModel& costs) {
+  SearchScope scope = ScopeOf(problem);
+  scope.goal = Goal::kFeasible;
+  SAIL_ASSIGN_OR_RETURN(const SearchResult result, Search(problem, costs, scope, PlannerOptions().work_budget));
+  return result.best && result.best->violation == 0;
+}
 
 absl::StatusOr<Infeasible> ExplainInfeasible(const ir::Problem& problem, const sim::CostModel& costs,
                                              const SearchScope& scope, int64_t work, int64_t candidates) {

@@ -16,6 +16,10 @@ namespace sail::planner {
 
 inline constexpr int kQuotaFactor = 4;
 
+// Whether some plan keeps every limit of the job. The search ends at the first that does; its budget is that of
+// PlannerOptions.
+absl::StatusOr<bool> HasPlan(const ir::Problem& problem, const sim::CostModel& costs);
+
 // `candidates` were judged before. `work` is the budget of each search.
 absl::StatusOr<Infeasible> ExplainInfeasible(const ir::Problem& problem, const sim::CostModel& costs,
                                              const SearchScope& scope, int64_t work, int64_t candidates);

@@ -47,7 +47,8 @@ struct ConflictingLimit {
   // Of a constraint: the limit with which there is a plan that keeps every other limit of the job; NaN if none was
   // found.
   double relaxed = std::numeric_limits<double>::quiet_NaN();
-  std::string detail;  // "closest miss: stage 0 on V100_16 needs 17.8 GiB of 14.7 GiB"
+  std::optional<ir::GpuId> gpu = std::nullopt;  // of "memory": where the closest miss is
+  std::string detail;                           // "closest miss: stage 0 on V100_16 needs 17.8 GiB of 14.7 GiB"
 };
 struct Infeasible {
   std::vector<ConflictingLimit> limits;  // at least one

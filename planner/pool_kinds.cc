@@ -52,13 +52,27 @@ PoolKinds::PoolKinds(const ir::Cluster& cluster, const std::vector<int>& quotas)
     has_merged_ = has_merged_ || kinds_[p] >= 0;
     if (kinds_[p] < 0) kinds_[p] = count_++;
   }
+  std::vector<int> equals_before(pools, 0);
+  for (int p = 0; p < pools; ++p) {
+    for (int q = 0; q < p; ++q) equals_before[p] += kinds_[p] >= 0 && AreEqual(p, q) ? 1 : 0;
+  }
+  // Then the pair with the first of them leads: seen without looking at all images.
+  const auto has_equal_before = [&](int pool, int other) {
+    return equals_before[pool] > (other < pool && AreEqual(pool, other) ? 1 : 0);
+  };
   for (int p = 0; p < pools; ++p) {
     if (kinds_[p] < 0) continue;
     leads_[p] = !IsLed({p});
     for (int q = 0; q < pools; ++q) {
-      if (kinds_[q] >= 0 && q != p) pair_leads_[static_cast<size_t>(p) * pools + q] = !IsLed({p, q});
+      if (kinds_[q] < 0 || q == p || has_equal_before(p, q) || has_equal_before(q, p)) continue;
+      pair_leads_[static_cast<size_t>(p) * pools + q] = !IsLed({p, q});
     }
   }
+}
+
+bool PoolKinds::AreEqual(int pool, int other) const {
+  return kinds_[pool] == kinds_[other] && quotas_[pool] == quotas_[other] &&
+         cluster_.pools[pool].zone == cluster_.pools[other].zone;
 }
 
 bool PoolKinds::IsImage(const std::vector<int>& image, const std::vector<int>& of) const {
@@ -87,7 +101,7 @@ bool PoolKinds::IsLed(const std::vector<int>& pools) const {
 }
 
 std::vector<std::vector<int>> PoolKinds::Images(const std::vector<int>& pools) const {
-  std::vector<std::vector<int>> images;
+  std::vector<std::vector<int>> images = {pools};
   std::vector<int> image;
   ExtendImages(pools, image, images);
   const auto distance = [&](const std::vector<int>& other) {
@@ -101,11 +115,11 @@ std::vector<std::vector<int>> PoolKinds::Images(const std::vector<int>& pools) c
 void PoolKinds::ExtendImages(const std::vector<int>& pools, std::vector<int>& image,
                              std::vector<std::vector<int>>& images) const {
   if (image.size() == pools.size()) {
-    images.push_back(image);
+    if (image != pools) images.push_back(image);
     return;
   }
   const std::vector<int> begun(pools.begin(), pools.begin() + static_cast<std::ptrdiff_t>(image.size()) + 1);
-  for (int q = 0; q < static_cast<int>(kinds_.size()); ++q) {
+  for (int q = 0; q < static_cast<int>(kinds_.size()) && images.size() < kMostImages; ++q) {
     if (kinds_[q] != kinds_[pools[image.size()]] || Contains(image, q)) continue;
     image.push_back(q);
     if (IsImage(image, begun)) ExtendImages(pools, image, images);

@@ -14,6 +14,9 @@
 
 namespace sail::planner {
 
+// Of many pools of one kind there are too many images to look at each.
+inline constexpr size_t kMostImages = 1'000;
+
 // Up to so many GPUs a problem is small.
 inline constexpr int kSmallGpus = 16;
 
@@ -22,7 +25,8 @@ ir::Reach SpanOf(const ir::Cluster& cluster, ir::PoolId a, ir::PoolId b);
 
 class PoolKinds {
  public:
-  // Pools with a quota (nodes, by pool) above zero. O(pools² · pools of a kind²).
+  // Pools with a quota (nodes, by pool) above zero. O(pools² · min(pools of a kind², kMostImages)); pools that are
+  // equal even in zone and quota count once.
   PoolKinds(const ir::Cluster& cluster, const std::vector<int>& quotas);
 
   bool is_small() const { return is_small_; }
@@ -35,13 +39,16 @@ class PoolKinds {
   bool Leads(int pool) const { return leads_[pool]; }
   bool Leads(int pool, int next) const { return pair_leads_[static_cast<size_t>(pool) * kinds_.size() + next]; }
 
-  // The images of different pools, themselves first, then those near the first of them.
+  // The images of different pools, themselves first, then those near the first of them. Beyond kMostImages the rest
+  // are left out.
   std::vector<std::vector<int>> Images(const std::vector<int>& pools) const;
 
  private:
   bool IsImage(const std::vector<int>& image, const std::vector<int>& of) const;
   // Whether the images of `pools` include one that stands for it.
   bool IsLed(const std::vector<int>& pools) const;
+  // Of one kind, zone and quota: nothing but names tells them apart.
+  bool AreEqual(int pool, int other) const;
   void ExtendImages(const std::vector<int>& pools, std::vector<int>& image,
                     std::vector<std::vector<int>>& images) const;
 

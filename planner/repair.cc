@@ -140,13 +140,19 @@ std::vector<int> Repair::FillersOf(const ir::Plan& base) const {
   return best;
 }
 
+bool Repair::HasSamplesFor(const ir::Plan& plan, const PipelineShape& shape) const {
+  int64_t samples = table_.problem().job.micro_batches[shape.micro];
+  for (const ir::Pipeline& pipeline : plan.pipelines) samples += pipeline.micro_batch;
+  return samples <= table_.problem().job.global_batch;
+}
+
 std::vector<ir::Plan> Repair::Filled(const ir::Plan& base) const {
   std::vector<ir::Plan> plans;
   for (const int filler : FillersOf(base)) {
     const PipelineShape& shape = shapes_[filler];
     ir::Plan plan = base;
     FreeGpus free(movement_, base);
-    for (bool fits = true; fits;) {
+    for (bool fits = HasSamplesFor(plan, shape); fits; fits = fits && HasSamplesFor(plan, shape)) {
       ir::Pipeline added = MakePipeline(table_, shape.micro, shape.slots, shape.counts);
       for (ir::Stage& stage : added.stages) fits = fits && free.Place(stage);
       if (fits) plan.pipelines.push_back(std::move(added));

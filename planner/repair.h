@@ -27,11 +27,14 @@ class Repair {
   // nullopt if no pipeline is broken or none fits.
   std::optional<ir::Plan> Rebuilt() const;
   // `base` with its free GPUs filled, each by pipelines of one shape: the most promising ones.
+  // No more than the batch has micro-batches for.
   std::vector<ir::Plan> Filled(const ir::Plan& base) const;
 
  private:
   std::optional<ir::Plan> Rebuild(const ir::Plan& kept, const std::vector<ir::Pipeline>& broken) const;
   std::vector<int> FillersOf(const ir::Plan& base) const;
+  // Whether the batch has a micro-batch for each pipeline and for one more of that shape.
+  bool HasSamplesFor(const ir::Plan& plan, const PipelineShape& shape) const;
 
   const MovementCost& movement_;
   const StageTable& table_;

@@ -120,11 +120,14 @@ void AddProgress(const PlanOutline& outline, const ir::Problem& problem, Estimat
     failures += FailuresPerSecond(problem.cluster.pool(used.pool), used.nodes);
   }
   if (failures == 0) return;
-  double fullest = 0, node = 0;
-  for (const StageOutline& stage : outline.classes.front().stages) {
-    node += CheckpointBytes(problem, stage.first_layer, stage.last_layer, stage.tensor);
-    fullest = std::max(fullest, node);
-    if (!stage.next_on_node) node = 0;
+  double fullest = 0;
+  for (const PipelineClass& pipelines : outline.classes) {
+    double node = 0;
+    for (const StageOutline& stage : pipelines.stages) {
+      node += CheckpointBytes(problem, stage.first_layer, stage.last_layer, stage.tensor);
+      fullest = std::max(fullest, node);
+      if (!stage.next_on_node) node = 0;
+    }
   }
   estimate.progress = Forecast(failures, fullest).goodput;
 }

@@ -42,12 +42,14 @@ void AddSpot(const ir::Problem& problem, const ir::Plan& plan, ir::Report& repor
     failures += FailuresPerSecond(problem.cluster.pool(used.pool), used.nodes);
   }
   if (failures == 0) return;
-  std::map<std::pair<ir::PoolId, int>, double> bytes;  // by node: its stages write side by side
   double fullest = 0;
-  for (const ir::Stage& stage : plan.pipelines.front().stages) {
-    double& node = bytes[{stage.group.pool, stage.group.node}];
-    node += CheckpointBytes(problem, stage.first_layer, stage.last_layer, stage.group.degree());
-    fullest = std::max(fullest, node);
+  for (const ir::Pipeline& pipeline : plan.pipelines) {
+    std::map<std::pair<ir::PoolId, int>, double> bytes;  // by node: its stages write one after the other
+    for (const ir::Stage& stage : pipeline.stages) {
+      double& node = bytes[{stage.group.pool, stage.group.node}];
+      node += CheckpointBytes(problem, stage.first_layer, stage.last_layer, stage.group.degree());
+      fullest = std::max(fullest, node);
+    }
   }
   report.spot = Forecast(failures, fullest);
   report.spot->cost_per_iteration = report.cost_per_iteration / report.spot->goodput;

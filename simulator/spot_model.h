@@ -30,6 +30,7 @@ ir::SpotForecast Forecast(double failures_per_second, double fullest_node);
 
 // Fills report.spot if the plan uses a spot pool with a mean lifetime. Nodes fail independently: M = 1 / Σ nodes /
 // lifetime. One pipeline writes the checkpoint, its nodes side by side: parameters and optimizer state of the fullest.
+// Which pipeline, nobody says: the slowest of them is assumed.
 // Expects AddMoney to have filled pools and cost.
 void AddSpot(const ir::Problem& problem, const ir::Plan& plan, ir::Report& report);
 

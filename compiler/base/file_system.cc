@@ -64,6 +64,21 @@ absl::Status ErrnoStatus(int error, absl::string_view action, absl::string_view 
   return error == ENOENT || error == ENOTDIR ? absl::NotFoundError(message) : absl::UnavailableError(message);
 }
 
+EndingSignalsHeld::EndingSignalsHeld() {
+  sigemptyset(&held_);
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) sigaddset(&held_, signal);
+  pthread_sigmask(SIG_BLOCK, &held_, &before_);
+}
+
+EndingSignalsHeld::~EndingSignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+bool EndingSignalsHeld::IsOneWaiting() const {
+  sigset_t waiting, held_here;
+  sigpending(&waiting);
+  sigandset(&held_here, &waiting, &held_);
+  return sigisemptyset(&held_here) == 0;
+}
+
 absl::StatusOr<std::string> RealFileSystem::Read(const std::string& path, int64_t max_bytes) const {
   // Without blocking: opening a pipe that nobody writes would wait for ever.
   FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -103,6 +118,7 @@ absl::Status WriteFileAtomically(const std::string& link, absl::string_view cont
     return absl::UnavailableError(absl::StrCat("cannot write '", link, "': it is not a regular file"));
   }
   if (HoldsExactly(path, contents)) return absl::OkStatus();
+  const EndingSignalsHeld held;
   std::string temporary = path + ".XXXXXX";
   FileDescriptor file(mkostemp(temporary.data(), O_CLOEXEC));
   if (file.get() < 0) return ErrnoStatus(errno, "write", path);

@@ -2,6 +2,7 @@
 // All errors name the path. Writing is always: write beside, fsync, rename; equal bytes are not rewritten.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,8 +26,24 @@ class RealFileSystem : public FileSystem {
   bool Exists(const std::string& path) const override;
 };
 
+// While one lives, signals that end the process (hangup, interrupt, quit, terminate) wait on this thread, so that what
+// is begun beside an output is moved into its place or removed first. Nothing helps against SIGKILL.
+class EndingSignalsHeld {
+ public:
+  EndingSignalsHeld();
+  ~EndingSignalsHeld();
+  EndingSignalsHeld(const EndingSignalsHeld&) = delete;
+  EndingSignalsHeld& operator=(const EndingSignalsHeld&) = delete;
+  // Whether one waits: time to give up and clean up.
+  bool IsOneWaiting() const;
+
+ private:
+  sigset_t held_;
+  sigset_t before_;
+};
+
 // Replaces the file `path`, or the one it links to, atomically. When it already holds `contents` nothing is touched.
-// Unavailable if it is a directory, device or pipe.
+// Unavailable if it is a directory, device or pipe. A signal that ends the process waits until it is done.
 absl::Status WriteFileAtomically(const std::string& path, absl::string_view contents);
 
 // Whether both paths name one existing file, by whatever spelling or link.

@@ -7,12 +7,6 @@
 #include "simulator/simulate.h"
 
 namespace sail::driver {
-namespace {
-
-// GPUs judged in a search that judges by the timeline, which takes some ten times as long as the closed form.
-constexpr int64_t kTimelineWork = 15'000;
-
-}  // namespace
 
 bool Holds(const ir::Report& report) {
   return std::all_of(report.constraints.begin(), report.constraints.end(),

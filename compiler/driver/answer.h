@@ -7,6 +7,9 @@
 
 namespace sail::driver {
 
+// GPUs judged in a search that judges by the timeline, which takes some ten times as long as the closed form.
+inline constexpr int64_t kTimelineWork = 15'000;
+
 struct Answer {
   planner::PlanOutcome outcome;
   ir::Report timeline;  // of the plan, if there is one

@@ -182,7 +182,12 @@ absl::StatusOr<PlanResult> PlanJob(Compilation& compilation, const LoweredJob& j
   SAIL_ASSIGN_OR_RETURN(Answer answer, FindAnswer(problem));
   if (auto* infeasible = std::get_if<planner::Infeasible>(&answer.outcome)) {
     SAIL_RETURN_IF_ERROR(KeepTrueRelaxations(problem, *infeasible));
-    compilation.sink.Report(DiagnoseInfeasible(job, *infeasible));
+    std::vector<Relief> relief;
+    for (const planner::ConflictingLimit& limit : infeasible->limits) {
+      if (limit.is_constraint || limit.name != "memory") continue;
+      SAIL_ASSIGN_OR_RETURN(relief, FindMemoryRelief(problem, limit));
+    }
+    compilation.sink.Report(DiagnoseInfeasible(job, *infeasible, relief));
     return PlanResult(std::move(*infeasible));
   }
   auto& found = std::get<planner::Feasible>(answer.outcome);

@@ -87,23 +87,25 @@ std::string StageText(const ir::Problem& problem, const ir::Plan& plan, const ir
 
 class PlanExplainer {
  public:
-  explicit PlanExplainer(const ReadPlanFile& read)
-      : problem_(read.file.problem), plan_(read.file.plan), report_(read.report) {}
+  PlanExplainer(const ReadPlanFile& read, const ExplainProgress& progress)
+      : problem_(read.file.problem), plan_(read.file.plan), report_(read.report), progress_(progress) {}
 
   absl::StatusOr<std::string> Explain() {
-    SAIL_ASSIGN_OR_RETURN(const Answer answer, FindAnswer(problem_, {.bound_work = 0}));
+    const std::vector<int> idle = IdlePools();
+    const int searches = 1 + static_cast<int>(std::min(idle.size(), kMostPools));
+    SAIL_ASSIGN_OR_RETURN(const Answer answer, Search(problem_, {.bound_work = 0}, searches));
     std::string text =
         absl::StrCat("why this plan of job ", problem_.job.name, "\n\n", Objective(), Limits(), Bottleneck());
     SAIL_ASSIGN_OR_RETURN(const std::string others, Others(answer));
-    SAIL_ASSIGN_OR_RETURN(const std::string idle, Idle());
-    return absl::StrCat(text, others, idle);
+    SAIL_ASSIGN_OR_RETURN(const std::string unused, Idle(idle, searches));
+    return absl::StrCat(text, others, unused);
   }
 
   absl::StatusOr<std::string> ExplainWish(absl::string_view wish) {
     SAIL_ASSIGN_OR_RETURN(const WishedProblem wished, ApplyWish(wish, problem_));
     const std::string title = absl::StrCat("wish for the plan of job ", problem_.job.name, ": ", wish, "\n\n");
     if (IsFulfilled(wished)) return absl::StrCat(title, "  the plan is like that already\n");
-    SAIL_ASSIGN_OR_RETURN(const Answer answer, FindAnswer(wished.problem, wished.options));
+    SAIL_ASSIGN_OR_RETURN(const Answer answer, Search(wished.problem, wished.options, /*searches=*/1));
     if (const auto* infeasible = std::get_if<planner::Infeasible>(&answer.outcome)) {
       return absl::StrCat(title, "  no plan like that keeps the limits of the job\n",
                           ConflictText(problem_.job, *infeasible));
@@ -114,6 +116,11 @@ class PlanExplainer {
   }
 
  private:
+  absl::StatusOr<Answer> Search(const ir::Problem& problem, const planner::PlannerOptions& options, int searches) {
+    if (progress_) progress_(++searches_, searches);
+    return FindAnswer(problem, options);
+  }
+
   std::string Objective() const {
     std::string text;
     for (const ir::ObjectiveTerm& term : problem_.job.objective) {
@@ -195,8 +202,8 @@ class PlanExplainer {
     return 0;
   }
 
-  // For each pool with idle nodes the best plan that uses one more of them.
-  absl::StatusOr<std::string> Idle() const {
+  // Pools with idle nodes, those with the most first.
+  std::vector<int> IdlePools() const {
     const std::vector<ir::Pool>& pools = problem_.cluster.pools;
     std::vector<int> idle;
     for (int p = 0; p < static_cast<int>(pools.size()); ++p) {
@@ -204,9 +211,15 @@ class PlanExplainer {
     }
     std::stable_sort(idle.begin(), idle.end(),
                      [&](int a, int b) { return pools[a].quota - NodesUsed(a) > pools[b].quota - NodesUsed(b); });
+    return idle;
+  }
+
+  // For each of these pools the best plan that uses one more node of it.
+  absl::StatusOr<std::string> Idle(const std::vector<int>& idle, int searches) {
+    const std::vector<ir::Pool>& pools = problem_.cluster.pools;
     std::string text = IdleGpus();
     for (size_t i = 0; i < std::min(idle.size(), kMostPools); ++i) {
-      SAIL_ASSIGN_OR_RETURN(const std::string why, WhyIdle(idle[i]));
+      SAIL_ASSIGN_OR_RETURN(const std::string why, WhyIdle(idle[i], searches));
       absl::StrAppend(&text, "  idle        pool ", pools[idle[i]].name, ": ",
                       pools[idle[i]].quota - NodesUsed(idle[i]), " of ", CountText(pools[idle[i]].quota, "node"), "; ",
                       why, "\n");
@@ -218,11 +231,11 @@ class PlanExplainer {
     return absl::StrCat("\n", text);
   }
 
-  absl::StatusOr<std::string> WhyIdle(int pool) const {
+  absl::StatusOr<std::string> WhyIdle(int pool, int searches) {
     planner::PlannerOptions options{.bound_work = 0};
     options.least_nodes.assign(problem_.cluster.pools.size(), 0);
     options.least_nodes[pool] = NodesUsed(pool) + 1;
-    SAIL_ASSIGN_OR_RETURN(const Answer answer, FindAnswer(problem_, options));
+    SAIL_ASSIGN_OR_RETURN(const Answer answer, Search(problem_, options, searches));
     if (const auto* infeasible = std::get_if<planner::Infeasible>(&answer.outcome)) {
       std::vector<std::string> names;
       for (const planner::ConflictingLimit& limit : infeasible->limits) names.push_back(limit.name);
@@ -273,14 +286,19 @@ class PlanExplainer {
   const ir::Problem& problem_;
   const ir::Plan& plan_;
   const ir::Report& report_;
+  const ExplainProgress& progress_;
+  int searches_ = 0;  // begun
 };
 
 }  // namespace
 
-absl::StatusOr<std::string> ExplainPlan(const ReadPlanFile& plan) { return PlanExplainer(plan).Explain(); }
+absl::StatusOr<std::string> ExplainPlan(const ReadPlanFile& plan, const ExplainProgress& progress) {
+  return PlanExplainer(plan, progress).Explain();
+}
 
-absl::StatusOr<std::string> ExplainWish(const ReadPlanFile& plan, absl::string_view wish) {
-  return PlanExplainer(plan).ExplainWish(wish);
+absl::StatusOr<std::string> ExplainWish(const ReadPlanFile& plan, absl::string_view wish,
+                                        const ExplainProgress& progress) {
+  return PlanExplainer(plan, progress).ExplainWish(wish);
 }
 
 }  // namespace sail::driver

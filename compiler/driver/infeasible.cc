@@ -44,7 +44,8 @@ void DescribeConstraint(const LoweredJob& job, const ir::Constraint& constraint,
 
 }  // namespace
 
-Diagnostic DiagnoseInfeasible(const LoweredJob& job, const planner::Infeasible& infeasible) {
+Diagnostic DiagnoseInfeasible(const LoweredJob& job, const planner::Infeasible& infeasible,
+                              const std::vector<Relief>& relief) {
   const std::string& name = job.problem.job.name;
   const planner::ConflictingLimit& first = infeasible.limits.front();
   const bool memory_alone = infeasible.limits.size() == 1 && !first.is_constraint && first.name == "memory";
@@ -66,9 +67,11 @@ Diagnostic DiagnoseInfeasible(const LoweredJob& job, const planner::Infeasible& 
   }
   if (memory_alone) {
     diagnostic.notes.push_back(count);
-    diagnostic.helps.push_back("allow a higher tensor degree or a deeper pipeline, or a smaller micro-batch");
   } else {
     diagnostic.notes.push_back(absl::StrCat("limits in conflict: ", conflict));
+  }
+  for (const Relief& change : relief) {
+    diagnostic.helps.push_back(absl::StrCat("this removes the conflict: ", change.text));
   }
   return diagnostic;
 }

@@ -19,8 +19,7 @@
 namespace sail::driver {
 namespace {
 
-constexpr int64_t kTimelineWork = 15'000;  // GPUs judged by the timeline, which takes ten times as long
-constexpr size_t kMostNodes = 16;          // rows of the table of nodes that fetch
+constexpr size_t kMostNodes = 16;  // rows of the table of nodes that fetch
 
 std::string BytesOf(double bytes) { return BytesText(Bytes(std::llround(bytes))); }
 

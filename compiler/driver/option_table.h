@@ -89,8 +89,9 @@ struct OptionTable {
                            cl::sub(replan), cl::cat(category)};
   cl::opt<bool> fallbacks{"fallbacks", cl::desc("also plans for the loss of any one node and any one zone"),
                           cl::sub(build), cl::cat(category)};
-  cl::opt<std::string> trace{"trace", cl::desc("write the timeline there, for Perfetto and chrome://tracing"),
-                             cl::value_desc("OUT"), cl::sub(simulate), cl::cat(category)};
+  cl::opt<std::string> trace{
+      "trace", cl::desc("write the timeline there, for Perfetto and chrome://tracing; - is standard output"),
+      cl::value_desc("OUT"), cl::sub(simulate), cl::cat(category)};
   cl::opt<std::string> root{"root", cl::desc("directory of relative data paths (default: that of the plan)"),
                             cl::value_desc("DIR"), cl::sub(build), cl::cat(category)};
   cl::opt<Print> print{"print",

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/base/display_width.h"
 #include "compiler/driver/option_table.h"
 #include "compiler/driver/spec_options.h"
 #include "llvm/Support/Process.h"
@@ -35,7 +36,7 @@ std::vector<std::string> Files(const OptionTable& table) { return {table.files.b
 
 ExitCode UsageError(absl::string_view subcommand, absl::string_view message) {
   const std::string help = subcommand.empty() ? "sailc --help" : absl::StrCat("sailc ", subcommand, " --help");
-  llvm::errs() << "sailc: " << absl::StrCat(message) << "\nTry: '" << help << "'\n";
+  llvm::errs() << "sailc: " << Printable(message) << "\nTry: '" << help << "'\n";
   return ExitCode::kUsage;
 }
 
@@ -124,6 +125,9 @@ std::variant<Command, ExitCode> MakeExpand(const OptionTable& table) {
 
 std::variant<Command, ExitCode> MakeSimulate(const OptionTable& table) {
   if (table.plan_file.empty()) return UsageError("simulate", "a .sailplan file is expected");
+  if (table.trace == "-" && table.format == Format::kJson) {
+    return UsageError("simulate", "--trace - and --format json both write to standard output");
+  }
   return Command(SimulateOptions{Common(table), table.plan_file, table.trace});
 }
 

@@ -54,7 +54,7 @@ struct PlanOptions {
 struct SimulateOptions {
   CommonOptions common;
   std::string plan;
-  std::string trace;  // where to write the timeline; empty: nowhere
+  std::string trace;  // where to write the timeline; "-": standard output; empty: nowhere
 };
 struct ReplanOptions {
   CommonOptions common;

@@ -64,6 +64,8 @@ std::string ChangeText(double from, double to) {
 
 std::string MetricText(ir::Metric metric, double base) { return InUnit(FourDigits(Shown(metric, base)), metric); }
 
+bool MakesProgress(const ir::SpotForecast& spot) { return std::isfinite(spot.cost_per_iteration.value()); }
+
 double RoundLimit(ir::Metric metric, double base, bool at_most) {
   const double shown = Shown(metric, base);
   if (shown == 0 || !std::isfinite(shown)) return base;

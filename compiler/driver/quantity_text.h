@@ -5,6 +5,7 @@
 
 #include "compiler/base/units.h"
 #include "compiler/ir/job.h"
+#include "compiler/ir/report.h"
 
 namespace sail::driver {
 
@@ -15,6 +16,10 @@ std::string PercentText(double share);  // "83.0 %"
 // "+2.0 %" of `from`, "same" for less than a thousandth; "" where there is no such share.
 std::string ChangeText(double from, double to);
 std::string MetricText(ir::Metric metric, double base);  // "0.2122 iters/s", "82.44 USD/h"
+// Whether a job that loses nodes so often ever ends. The share of the time that makes progress may be too small for a
+// number, and the money expected of an iteration too large.
+bool MakesProgress(const ir::SpotForecast& spot);
+inline constexpr char kNoProgress[] = "no progress, nodes are taken away before a checkpoint can be written and used";
 // `base` moved by less than a thousandth, up for a limit from above, to a number whose text is exact: a limit that is
 // read back from the text still holds.
 double RoundLimit(ir::Metric metric, double base, bool at_most);

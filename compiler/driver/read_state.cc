@@ -11,6 +11,7 @@ namespace sail::driver {
 namespace {
 
 constexpr int64_t kMaxStateBytes = int64_t{16} << 20;
+constexpr double kSoonest = 1e-3, kLatest = 1e9;  // seconds until nodes change
 constexpr absl::string_view kFormat = "1.0";
 constexpr absl::string_view kKind = "sailstate";
 
@@ -64,7 +65,9 @@ absl::StatusOr<RunState> ReadState(const std::string& path, const FileSystem& fi
   if (reader.Has("next_change_s")) {
     double seconds = 0;
     reader.Get("next_change_s", &seconds);
-    if (!(seconds > 0)) reader.Fail("next_change_s", "expected seconds above 0");
+    if (!(seconds >= kSoonest && seconds <= kLatest)) {
+      reader.Fail("next_change_s", absl::StrCat("expected ", kSoonest, " to ", kLatest));
+    }
     state.next_change = Seconds(seconds);
   }
   SAIL_RETURN_IF_ERROR(reader.Finish());

@@ -32,7 +32,7 @@ struct RunState {
 inline constexpr int kMaxPoolNodes = 1'000'000;
 
 // InvalidArgument naming the field: anything else than the above, a pool that the plan does not have, more than
-// kMaxPoolNodes nodes, a time that is not above 0.
+// kMaxPoolNodes nodes, a time below a millisecond or above 1e9 s.
 absl::StatusOr<RunState> ReadState(const std::string& path, const FileSystem& files, const ir::Cluster& cluster);
 
 }  // namespace sail::driver

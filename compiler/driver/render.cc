@@ -59,8 +59,9 @@ std::string ForecastSection(const ir::Problem& problem, const ir::Report& report
 std::string SpotSection(const ir::Report& report) {
   if (!report.spot) return "";
   const ir::SpotForecast& spot = *report.spot;
-  return absl::StrCat("  preemptions one in ", SecondsText(spot.mean_time_between_failures), ": ",
-                      PercentText(spot.goodput), " of the time makes progress with a checkpoint (",
+  const std::string often = absl::StrCat("  preemptions one in ", SecondsText(spot.mean_time_between_failures), ": ");
+  if (!MakesProgress(spot)) return absl::StrCat(often, kNoProgress, "\n");
+  return absl::StrCat(often, PercentText(spot.goodput), " of the time makes progress with a checkpoint (",
                       SecondsText(spot.checkpoint), ") every ", SecondsText(spot.checkpoint_interval), "; expected ",
                       MetricText(ir::Metric::kCostPerIter, spot.cost_per_iteration.value()), "\n");
 }

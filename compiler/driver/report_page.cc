@@ -52,6 +52,7 @@ std::string ModelText(const ir::Problem& problem) {
 std::string SpotFigure(const ir::Report& report) {
   if (!report.spot) return "";
   const ir::SpotForecast& spot = *report.spot;
+  if (!MakesProgress(spot)) return Figure("expected with preemptions", "no end", kNoProgress);
   return Figure("expected with preemptions", MetricText(ir::Metric::kCostPerIter, spot.cost_per_iteration.value()),
                 absl::StrCat(PercentText(spot.goodput), " of the time makes progress, a checkpoint every ",
                              SecondsText(spot.checkpoint_interval)));

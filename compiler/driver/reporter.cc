@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/base/display_width.h"
 #include "compiler/base/json.h"
 
 namespace sail::driver {
@@ -90,7 +91,7 @@ void Reporter::ShowError(absl::string_view message) {
   switch (options_.format) {
     case Format::kText:
     case Format::kShort:
-      WriteError(absl::StrCat("error: ", message, "\n"));
+      WriteError(absl::StrCat("error: ", Printable(message), "\n"));
       break;
     case Format::kJson:
       WriteErrorLine({{"type", "error"}, {"v", "1.0"}, {"message", std::string(message)}});

@@ -27,7 +27,7 @@ class Reporter {
   void ShowDiagnostics(const DiagnosticSink& sink, const SourceManager& sources);
   // Shows `status` unless it is OK or its diagnostics were shown already; returns its exit code.
   ExitCode Fail(const absl::Status& status);
-  // A message without a place in a file.
+  // A message without a place in a file; what must not reach a terminal raw (base/display_width.h) is replaced.
   void ShowError(absl::string_view message);
   // A file or directory was written. `hash` may be empty; `more` is an object whose members are said of it, too.
   void ShowArtifact(absl::string_view kind, absl::string_view path, absl::string_view hash,

@@ -49,12 +49,14 @@ std::vector<std::string> WordsOf(absl::string_view text) {
 
 class WishReader {
  public:
-  WishReader(absl::string_view wish, const ir::Problem& problem) : words_(WordsOf(wish)), wished_{problem, {}} {
+  WishReader(absl::string_view wish, const ir::Problem& problem)
+      : words_(WordsOf(wish)), is_closed_(std::count(wish.begin(), wish.end(), '"') % 2 == 0), wished_{problem, {}} {
     wished_.options.least_nodes.assign(problem.cluster.pools.size(), 0);
   }
 
   absl::StatusOr<WishedProblem> Read() {
     if (words_.empty()) return Misunderstood("the wish is empty");
+    if (!is_closed_) return Misunderstood("a quote is not closed");
     do {
       SAIL_RETURN_IF_ERROR(ReadTerm());
     } while (Accept("and"));
@@ -149,6 +151,7 @@ class WishReader {
   }
 
   const std::vector<std::string> words_;
+  const bool is_closed_;  // every quote
   size_t next_ = 0;
   WishedProblem wished_;
 };

@@ -307,9 +307,12 @@ absl::Status ParseHardware(ObjectReader& reader, Cluster& cluster) {
     machine.gpu = GpuId(FindNamed(element, "gpu", cluster.gpus));
     element.Get("gpus_per_node", &machine.gpus_per_node);
     CheckRange(element, "gpus_per_node", machine.gpus_per_node, 1, 1024);
-    GetQuantity(element, "intra_node_bytes_per_s", &machine.intra_node);
-    CheckRange(element, "intra_node_bytes_per_s", machine.intra_node.value(), machine.gpus_per_node > 1 ? 1 : 0,
-               kLargest);
+    if (machine.gpus_per_node > 1) {
+      GetPositive(element, "intra_node_bytes_per_s", &machine.intra_node);
+    } else {
+      GetQuantity(element, "intra_node_bytes_per_s", &machine.intra_node);
+      CheckRange(element, "intra_node_bytes_per_s", machine.intra_node.value(), 0, kLargest);
+    }
     GetOptional(element, "nic_bytes_per_s", &machine.nic);
     return absl::OkStatus();
   });

@@ -97,9 +97,10 @@ absl::Status SyncDirectory(const std::string& directory) {
 }
 
 // Writes all files below `directory`, the manifest last, each one on disk before the next.
-absl::Status WriteFiles(const std::string& directory, const Files& files) {
+absl::Status WriteFiles(const std::string& directory, const Files& files, const EndingSignalsHeld& held) {
   std::set<std::string> folders = {directory};
   const auto write = [&](const std::string& path, const std::string& contents) -> absl::Status {
+    if (held.IsOneWaiting()) return absl::CancelledError("interrupted");
     const std::string full = JoinPath(directory, path);
     const std::string folder = DirectoryOf(full);
     std::error_code error;
@@ -179,12 +180,13 @@ absl::Status WriteBundle(const Bundle& bundle, const std::string& directory) {
   SAIL_ASSIGN_OR_RETURN(const Present present, Inspect(target, files));
   if (present == Present::kSameBundle) return absl::OkStatus();
 
+  const EndingSignalsHeld held;
   std::string fresh = absl::StrCat(target, ".XXXXXX");
   if (mkdtemp(fresh.data()) == nullptr) return ErrnoStatus(errno, "write", target);
   const mode_t mask = umask(0);
   umask(mask);
   chmod(fresh.c_str(), 0777 & ~mask);  // mkdtemp creates 0700
-  absl::Status status = WriteFiles(fresh, files);
+  absl::Status status = WriteFiles(fresh, files, held);
   if (status.ok()) status = MoveIntoPlace(fresh, target, files);
   std::error_code ignored;
   fs::remove_all(fresh, ignored);  // nothing is there after a move

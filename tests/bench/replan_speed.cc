@@ -15,6 +15,7 @@
 #include "planner/replan.h"
 #include "simulator/profiles.h"
 #include "simulator/sail_cost_model.h"
+#include "tests/bench/gpt_neo.h"
 
 namespace {
 
@@ -38,15 +39,7 @@ const Case kCases[] = {
 
 ir::Problem ProblemOf(const Case& c) {
   ir::Problem problem;
-  problem.model = {.name = "GPT-Neo-2.7B",
-                   .blocks = 32,
-                   .hidden = 2560,
-                   .heads = 32,
-                   .feed_forward = 10240,
-                   .seq_len = 2048,
-                   .vocab = 50257,
-                   .embedding_width = 2560,
-                   .position_rows = 2048};
+  problem.model = bench::GptNeo();
   ir::Job& job = problem.job;
   job.name = "replan";
   job.global_batch = 2048;

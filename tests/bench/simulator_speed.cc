@@ -11,6 +11,7 @@
 #include "simulator/profiles.h"
 #include "simulator/sail_cost_model.h"
 #include "simulator/simulate.h"
+#include "tests/bench/gpt_neo.h"
 
 namespace {
 
@@ -18,15 +19,7 @@ using namespace sail;  // NOLINT
 
 ir::Problem LargeProblem() {
   ir::Problem problem;
-  problem.model = {.name = "gpt",
-                   .blocks = 32,
-                   .hidden = 2560,
-                   .heads = 32,
-                   .feed_forward = 10240,
-                   .seq_len = 2048,
-                   .vocab = 50304,
-                   .embedding_width = 2560,
-                   .position_rows = 2048};
+  problem.model = bench::GptNeo();
   problem.job.name = "speed";
   problem.job.global_batch = 1024;
   problem.job.micro_batches = {1};

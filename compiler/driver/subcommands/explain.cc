@@ -51,8 +51,12 @@ std::string ListCodes() {
 ExitCode Explain(const ExplainOptions& options, Reporter& reporter) {
   const absl::StatusOr<ReadPlanFile> plan = ReadPlan(options.plan, RealFileSystem());
   if (!plan.ok()) return reporter.Finish(reporter.Fail(plan.status()));
+  const auto show = [&](int search, int searches) {
+    reporter.ShowProgress(absl::StrCat("explain: search ", search, " of ", searches));
+  };
   const absl::StatusOr<std::string> text =
-      options.why_not.empty() ? ExplainPlan(*plan) : ExplainWish(*plan, options.why_not);
+      options.why_not.empty() ? ExplainPlan(*plan, show) : ExplainWish(*plan, options.why_not, show);
+  reporter.ShowProgress("");
   if (absl::IsInvalidArgument(text.status()) && !options.why_not.empty()) {
     reporter.ShowError(absl::StrCat("--why-not: ", text.status().message()));
     return reporter.Finish(ExitCode::kUsage);

@@ -10,12 +10,19 @@
 namespace sail::driver {
 namespace {
 
+constexpr char kStandardOutput[] = "-";
+
 // The trace comes last: a command that fails leaves none.
 absl::Status Simulate(const SimulateOptions& options, Reporter& reporter) {
   sim::Recording recording;
   SAIL_ASSIGN_OR_RETURN(const ReadPlanFile read,
                         ReadPlan(options.plan, RealFileSystem(), options.trace.empty() ? nullptr : &recording));
   const auto& [file, report] = read;
+  if (options.trace == kStandardOutput) {
+    reporter.Print(TraceEvents(file.problem, file.plan, recording));
+    reporter.PrintSummary(RenderReport(file.problem, file.plan, report), Reporter::Beside::kStandardOutput);
+    return absl::OkStatus();
+  }
   reporter.Print(options.common.format == Format::kJson ? DumpJson(ir::ToJson(report, file.problem.cluster))
                                                         : RenderReport(file.problem, file.plan, report));
   if (options.trace.empty() || reporter.OutputFailed()) return absl::OkStatus();

@@ -12,6 +12,7 @@
 
 #include "planner/planner.h"
 #include "tests/unit/planner/fake_cost_model.h"
+#include "tests/unit/planner/find_outcome.h"
 
 namespace sail::planner {
 namespace {
@@ -19,16 +20,10 @@ namespace {
 using ir::Metric;
 using test::FakeCostModel;
 using test::FakeProblem;
+using test::FindOutcome;
+using test::kPlenty;
+using test::kUsdPerSecond;
 using ::testing::UnorderedElementsAre;
-
-constexpr int64_t kPlenty = 1'000'000;
-constexpr double kUsdPerSecond = 3600;  // as USD/h
-
-PlanOutcome Find(const ir::Problem& problem, const sim::CostModel& costs) {
-  absl::StatusOr<PlanOutcome> outcome = FindPlan(problem, costs, {});
-  SAIL_CHECK(outcome.ok()) << outcome.status().ToString();
-  return *std::move(outcome);
-}
 
 // A problem and what its cost model is made of.
 struct Case {
@@ -36,7 +31,7 @@ struct Case {
   std::vector<double> seconds;
   std::vector<int64_t> limits;  // bytes
 
-  PlanOutcome Answer() const { return Find(problem, FakeCostModel(problem, seconds, limits, 0)); }
+  PlanOutcome Answer() const { return FindOutcome(problem, FakeCostModel(problem, seconds, limits, 0)); }
   bool IsFeasible() const { return std::holds_alternative<Feasible>(Answer()); }
 };
 

@@ -14,6 +14,7 @@
 #include "planner/front.h"
 #include "simulator/sail_cost_model.h"
 #include "tests/unit/planner/fake_cost_model.h"
+#include "tests/unit/planner/find_outcome.h"
 
 namespace sail::planner {
 namespace {
@@ -21,23 +22,21 @@ namespace {
 using ir::Metric;
 using test::FakeCostModel;
 using test::FakeProblem;
+using test::FindOutcome;
+using test::kPlenty;
+using test::kUsdPerSecond;
 using ::testing::HasSubstr;
 
-constexpr int64_t kPlenty = 1'000'000;
-constexpr double kUsdPerSecond = 3600;  // as USD/h
-
 Feasible Find(const ir::Problem& problem, const sim::CostModel& costs) {
-  absl::StatusOr<PlanOutcome> outcome = FindPlan(problem, costs, {});
-  SAIL_CHECK(outcome.ok()) << outcome.status().ToString();
-  EXPECT_TRUE(std::holds_alternative<Feasible>(*outcome));
-  return std::get<Feasible>(*std::move(outcome));
+  PlanOutcome outcome = FindOutcome(problem, costs);
+  EXPECT_TRUE(std::holds_alternative<Feasible>(outcome));
+  return std::get<Feasible>(std::move(outcome));
 }
 
 Infeasible FindNone(const ir::Problem& problem, const sim::CostModel& costs) {
-  absl::StatusOr<PlanOutcome> outcome = FindPlan(problem, costs, {});
-  SAIL_CHECK(outcome.ok()) << outcome.status().ToString();
-  EXPECT_TRUE(std::holds_alternative<Infeasible>(*outcome));
-  return std::get<Infeasible>(*std::move(outcome));
+  PlanOutcome outcome = FindOutcome(problem, costs);
+  EXPECT_TRUE(std::holds_alternative<Infeasible>(outcome));
+  return std::get<Infeasible>(std::move(outcome));
 }
 
 std::vector<int> LayersOf(const ir::Pipeline& pipeline) {

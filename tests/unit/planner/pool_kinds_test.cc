@@ -1,5 +1,6 @@
 #include "planner/pool_kinds.h"
 
+#include <set>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -102,6 +103,26 @@ TEST(PoolKinds, ImagesAreNoFartherApart) {
   EXPECT_THAT(kinds.Images({0, 3}), ElementsAre(ElementsAre(0, 3), ElementsAre(0, 1), ElementsAre(2, 1),
                                                 ElementsAre(2, 3), ElementsAre(4, 5)));
   EXPECT_THAT(kinds.Images({0, 2}), ElementsAre(ElementsAre(0, 2), ElementsAre(2, 0)));
+}
+
+// Of two hundred equal pools the first stands for all, and it with the second for all pairs; of the images of four,
+// billions, some are looked at.
+TEST(PoolKinds, ManyEqualPools) {
+  ir::Cluster cluster = TwoRegions();
+  cluster.pools.assign(200, cluster.pools[0]);
+  const PoolKinds kinds(cluster, std::vector<int>(200, 1));
+  EXPECT_EQ(kinds.count(), 1);
+  for (int p = 0; p < 200; ++p) {
+    EXPECT_EQ(kinds.Leads(p), p == 0);
+    for (int q = 0; q < 200; ++q) {
+      if (p == q) continue;
+      EXPECT_EQ(kinds.Leads(p, q), p == 0 && q == 1) << p << " " << q;
+    }
+  }
+  const std::vector<std::vector<int>> images = kinds.Images({7, 3, 5, 2});
+  EXPECT_EQ(images.size(), kMostImages);
+  EXPECT_THAT(images.front(), ElementsAre(7, 3, 5, 2));
+  EXPECT_EQ(std::set<std::vector<int>>(images.begin(), images.end()).size(), kMostImages);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "simulator/sail_cost_model.h"
 #include "tests/support/round_problem.h"
 #include "tests/unit/planner/fake_cost_model.h"
+#include "tests/unit/planner/find_outcome.h"
 
 namespace sail::planner {
 namespace {
@@ -22,22 +23,25 @@ namespace {
 using ir::Metric;
 using test::FakeCostModel;
 using test::FakeProblem;
+using test::FindOutcome;
+using test::kPlenty;
+using test::kUsdPerSecond;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-constexpr int64_t kPlenty = 1'000'000;
-constexpr double kUsdPerSecond = 3600;  // as USD/h
-
-PlanOutcome Search(const ir::Problem& problem, const sim::CostModel& costs, const PlannerOptions& options = {}) {
-  absl::StatusOr<PlanOutcome> outcome = FindPlan(problem, costs, options);
-  SAIL_CHECK(outcome.ok()) << outcome.status().ToString();
-  return *std::move(outcome);
-}
-
 Feasible Find(const ir::Problem& problem, const sim::CostModel& costs, const PlannerOptions& options = {}) {
-  PlanOutcome outcome = Search(problem, costs, options);
+  PlanOutcome outcome = FindOutcome(problem, costs, options);
   SAIL_CHECK(std::holds_alternative<Feasible>(outcome));
   return std::get<Feasible>(std::move(outcome));
+}
+
+// Micro-batches of one sample, stages of one GPU.
+ir::Problem OneGpuStages(ir::Problem problem, int64_t samples, int depth) {
+  problem.job.global_batch = samples;
+  problem.job.micro_batches = {1};
+  problem.job.tensor_degrees = {1};
+  problem.job.pipeline_depths = {depth};
+  return problem;
 }
 
 double SecondsOf(const Feasible& found) { return found.report.iteration.value(); }
@@ -108,7 +112,7 @@ TEST(PublishedFault, ASmallBudgetIsALimit) {
   const FakeCostModel costs(problem, {1, 2}, {kPlenty, kPlenty}, 0);
   EXPECT_DOUBLE_EQ(SecondsOf(Find(problem, costs)), 12);
   problem.job.constraints[0].limit = 11e-6;
-  const PlanOutcome outcome = Search(problem, costs);
+  const PlanOutcome outcome = FindOutcome(problem, costs);
   ASSERT_TRUE(std::holds_alternative<Infeasible>(outcome));
   ASSERT_EQ(std::get<Infeasible>(outcome).limits.size(), 1U);
   EXPECT_EQ(std::get<Infeasible>(outcome).limits[0].name, "budget");
@@ -129,11 +133,7 @@ TEST(PublishedFault, TheLastStageHasOnlyTheGpusThatAreLeft) {
 // There an all-reduce between zones takes the speed within the sender's zone. Two samples on two GPUs in two zones: 12
 // s each and 2 s for the step. Replicas would reduce 215040 bytes at 1024 B/s in one of the directions, 210 s.
 TEST(PublishedFault, AnAllReduceTakesTheSlowerLink) {
-  ir::Problem problem = test::FastLinkProblem();
-  problem.job.global_batch = 2;
-  problem.job.micro_batches = {1};
-  problem.job.tensor_degrees = {1};
-  problem.job.pipeline_depths = {1};
+  ir::Problem problem = OneGpuStages(test::FastLinkProblem(), /*samples=*/2, /*depth=*/1);
   problem.cluster.machines[0].gpus_per_node = 1;
   for (ir::Pool& pool : problem.cluster.pools) pool.quota = 1;
   EXPECT_NEAR(SecondsOf(Find(problem, *sim::MakeSailCostModel(problem))), 12 + 2, 1e-9);
@@ -286,11 +286,7 @@ TEST(PublishedFault, MicroBatchesMayBeUnequal) {
 // There two stages on one machine pay the network. 12 s to compute, the step of the blocks that end last, at most 1 s
 // of two, and 1 ms for each of two transfers of 2048 bytes. Between machines those would take 1 s each.
 TEST(PublishedFault, GpusOfOneMachineAreClose) {
-  ir::Problem problem = test::RoundProblem();
-  problem.job.global_batch = 1;
-  problem.job.micro_batches = {1};
-  problem.job.tensor_degrees = {1};
-  problem.job.pipeline_depths = {2};
+  ir::Problem problem = OneGpuStages(test::RoundProblem(), /*samples=*/1, /*depth=*/2);
   const Feasible found = Find(problem, *sim::MakeSailCostModel(problem));
   EXPECT_GT(SecondsOf(found), 12 + 2e-3);
   EXPECT_LT(SecondsOf(found), 12 + 1 + 3e-3);

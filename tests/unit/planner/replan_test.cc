@@ -46,6 +46,25 @@ NextPlan Next(const Change& change, const ReplanOptions& options = {}) {
   return std::get<Replanned>(std::move(outcome)).next;
 }
 
+// Two nodes of four GPUs, of which a pipeline takes one whole.
+ir::Problem TwoNodes() {
+  ir::Problem problem = test::RoundProblem();
+  problem.job.tensor_degrees = {4};
+  problem.job.micro_batches = {1};
+  problem.cluster.pools[0].quota = 2;
+  problem.cluster.pools[1].quota = 0;
+  return problem;
+}
+
+ir::Plan APipelineOnEach() {
+  ir::Plan plan;
+  for (const int node : {0, 1}) {
+    plan.pipelines.push_back(
+        {.micro_batch = 1, .micro_batches = 4, .stages = {MakeStage(0, 5, 0, node, {0, 1, 2, 3})}});
+  }
+  return plan;
+}
+
 // `nodes` nodes of 8 equal GPUs, one pool; a GPU does not hold the whole model.
 ir::Problem LargeProblem(int nodes) {
   ir::Problem problem{
@@ -111,19 +130,11 @@ TEST(Replan, NothingChangedNothingMoves) {
 
 // Pipelines of one node each; the lost one is replaced by a new node, which fetches the model from the other.
 TEST(Replan, ANewNodeTakesThePlaceOfALostOne) {
-  ir::Problem problem = test::RoundProblem();
-  problem.job.tensor_degrees = {4};
-  problem.job.micro_batches = {1};
-  problem.cluster.pools[0].quota = 2;
-  problem.cluster.pools[1].quota = 0;
+  ir::Problem problem = TwoNodes();
   for (auto& row : problem.cluster.links) {
     for (ir::Link& link : row) link.bandwidth = BytesPerSecond(1e9);
   }
-  ir::Plan plan;
-  for (const int node : {0, 1}) {
-    plan.pipelines.push_back(
-        {.micro_batch = 1, .micro_batches = 4, .stages = {MakeStage(0, 5, 0, node, {0, 1, 2, 3})}});
-  }
+  const ir::Plan plan = APipelineOnEach();
   Membership membership = Lose(problem, {0});
   membership.nodes[0] = 2;
   const NextPlan next = Next(Apply(problem, plan, membership));
@@ -135,17 +146,9 @@ TEST(Replan, ANewNodeTakesThePlaceOfALostOne) {
 
 // Moving takes 0.65 s and halves an iteration of 96 s: worth it for the next four hours, not for the next half second.
 TEST(Replan, TheHorizonDecidesWhatMovingIsWorth) {
-  ir::Problem problem = test::RoundProblem();
-  problem.job.tensor_degrees = {4};
-  problem.job.micro_batches = {1};
-  problem.cluster.pools[0].quota = 2;
-  problem.cluster.pools[1].quota = 0;
+  ir::Problem problem = TwoNodes();
   problem.cluster.links[0][0].bandwidth = BytesPerSecond(1e6);
-  ir::Plan plan;
-  for (const int node : {0, 1}) {
-    plan.pipelines.push_back(
-        {.micro_batch = 1, .micro_batches = 4, .stages = {MakeStage(0, 5, 0, node, {0, 1, 2, 3})}});
-  }
+  const ir::Plan plan = APipelineOnEach();
   Membership membership = Lose(problem, {0});
   membership.nodes[0] = 2;
   const Change change = Apply(problem, plan, membership);

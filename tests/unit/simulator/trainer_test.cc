@@ -211,5 +211,19 @@ TEST(Spot, StagesOfANodeShareItsWayToTheStore) {
   EXPECT_GT(Simulate(problem, plan)->spot->checkpoint.value(), 1.5 * apart);
 }
 
+// Of unequal pipelines the one whose fullest node writes longest is taken, wherever it stands: one of a single stage,
+// whose node writes the whole model.
+TEST(Spot, TheSlowestPipelineWrites) {
+  ir::Problem problem = test::RoundProblem();
+  problem.cluster.pools[0].market = ir::Market::kSpot;
+  problem.cluster.pools[0].mean_lifetime = Seconds(1000);
+  ir::Plan plan = TwoStages(2);
+  plan.pipelines.push_back(Replicas(3, 2).pipelines.back());
+  const double bytes = 12.0 * static_cast<double>(ir::TotalParameters(problem.model));
+  EXPECT_NEAR(Simulate(problem, plan)->spot->checkpoint.value(), bytes / 1e9, 1e-15);
+  std::swap(plan.pipelines[0], plan.pipelines[1]);
+  EXPECT_NEAR(Simulate(problem, plan)->spot->checkpoint.value(), bytes / 1e9, 1e-15);
+}
+
 }  // namespace
 }  // namespace sail::sim

@@ -1,7 +1,9 @@
 // Files, JSON, hashes, positions, units.
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -51,6 +53,28 @@ TEST_F(Files, AFailedWriteLeavesTheOldFileAndNoRest) {
   EXPECT_FALSE(WriteFileAtomically(Path("target"), "new").ok());  // a directory cannot be replaced by a file
   EXPECT_EQ(FileCount(), 1);
   EXPECT_FALSE(WriteFileAtomically(Path("absent/a"), "x").ok());
+}
+
+// A child writes one of two large files over the other again and again, until it is told to end.
+TEST_F(Files, AnEndingSignalLeavesAWholeFileAndNoRest) {
+  constexpr size_t kSize = 4 << 20;
+  for (int round = 0; round < 5; ++round) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      for (bool even = true;; even = !even) {
+        if (!WriteFileAtomically(Path("a"), std::string(kSize, even ? 'x' : 'y')).ok()) _exit(1);
+      }
+    }
+    while (!std::filesystem::exists(Path("a"))) usleep(1000);
+    usleep(20'000 + 7'000 * round);
+    kill(child, SIGTERM);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+    EXPECT_EQ(FileCount(), 1);
+    EXPECT_EQ(RealFileSystem().Read(Path("a"), kSize)->size(), kSize);
+  }
 }
 
 TEST_F(Files, ReadErrorsNameThePath) {

@@ -78,6 +78,9 @@ TEST(DiagnoseInfeasibleTest, MemoryAloneIsItsOwnErrorAtTheModel) {
   EXPECT_EQ(diagnostic.code, DiagnosticCode::kOutOfMemory);
   EXPECT_EQ(diagnostic.primary.range, Range(40));
   EXPECT_EQ(diagnostic.primary.text, "closest miss: stage 0 on T4");
+  EXPECT_THAT(diagnostic.helps, IsEmpty());
+  EXPECT_THAT(DiagnoseInfeasible(job, infeasible, {{.text = "batch { micro = [1, 2] }", .problem = {}}}).helps,
+              ElementsAre("this removes the conflict: batch { micro = [1, 2] }"));
 }
 
 }  // namespace

@@ -37,6 +37,21 @@ TEST(PlanFile, HoldsTheTransfersThatWereMeasured) {
   }
 }
 
+// As in the language: more than nothing, or, where one GPU talks to none, anything.
+TEST(PlanFile, AnyRateInsideANodeIsRead) {
+  Problem problem = SmallProblem();
+  Machine& machine = problem.cluster.machines[0];
+  const auto reads = [&](int gpus, double rate) {
+    machine.gpus_per_node = gpus;
+    machine.intra_node = BytesPerSecond(rate);
+    return ParseCluster(ToJson(problem.cluster), "cluster").ok();
+  };
+  EXPECT_TRUE(reads(2, 1e-3));
+  EXPECT_TRUE(reads(1, 0));
+  EXPECT_FALSE(reads(2, 0));
+  EXPECT_FALSE(reads(2, -1));
+}
+
 TEST(PlanFile, SameValueSameBytes) { EXPECT_EQ(SmallFile(), SmallFile()); }
 
 TEST(PlanFile, NewForecastIsNotANewPlan) {
