@@ -11,14 +11,17 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1 + 1e-9;  // sums in another order
-constexpr double kGood = 0.5;           // of the most that any may gain: a pipeline that ends the search for a better
-constexpr double kSame = 1e-9;          // relative
-constexpr double kWide = 1.1;           // ranges, last over first, that are cut in the middle
-constexpr double kSteep = 4;            // of ranges that begin at 0: the end over a B in it
-constexpr double kNear = 0.8;           // of a range's gain: what it gains with the most M at the price of a path
-constexpr double kFlat = 50;            // of a multiplier over one that hardly counts
+constexpr double kRoundedDown = 1 - 1e-9;
+constexpr double kGood = 0.5;   // of the most that any may gain: a pipeline that ends the search for a better
+constexpr double kSame = 1e-9;  // relative
+constexpr double kWide = 1.1;   // ranges, last over first, that are cut in the middle
+constexpr double kSteep = 4;    // of ranges that begin at 0: the end over a B in it
+constexpr double kNear = 0.8;   // of a range's gain: what it gains with the most M at the price of a path
+constexpr double kFlat = 50;    // of a multiplier over one that hardly counts
 constexpr int kSecants = 3;
-constexpr int kMostRanges = 600;  // for one answer
+constexpr int kTightenings = 3;
+constexpr double kTighter = 1.02;  // of a bound that is worth another round
+constexpr int kMostRanges = 600;   // for one answer
 
 Ends EndsAt(int j, bool is_first) { return static_cast<Ends>((is_first ? 1 : 0) + (j == 1 ? 2 : 0)); }
 
@@ -239,10 +242,57 @@ Pricing::Trial Pricing::Try(Range& range, double multiplier) {
   return trial;
 }
 
+// No pipeline that gains has fewer micro-batches than pay for its stages, nor more than its period allows; and that is
+// the period of one of its stages.
+bool Pricing::Tighten(Range& range) {
+  const double worth = micro_batches_[range.micro] / ratio_;
+  for (int round = 0; round < kTightenings; ++round) {
+    SetCaps(range);
+    double layer = kInfinity;   // least price of one
+    double period = kInfinity;  // least of the range
+    for (int j = 1; j <= depth_; ++j) {
+      for (size_t kind = 0; kind < kinds_; ++kind) {
+        const size_t at = j * kinds_ + kind;
+        const int most = std::max(caps_[at], first_caps_[at]);
+        if (most == 0) continue;
+        layer = std::min(layer, prices_[kind] / most);
+        for (const bool is_first : {false, true}) {
+          const int cap = is_first ? first_caps_[at] : caps_[at];
+          if (cap > 0) period = std::min(period, LeastPeriod(kind, range, j, EndsAt(j, is_first), cap));
+        }
+      }
+    }
+    if (period == kInfinity) return false;
+    range.least = std::max(range.least, period * kRoundedDown);
+    range.last = std::min(range.last, 1 + (case_.seconds - floor_.pass(range.micro)) / range.least);
+    const double first = (pipeline_price_ + layers_ * layer) * kRoundedDown / worth;
+    if (std::max(first, range.first) > range.last) return false;
+    if (first <= range.first * kTighter) break;
+    range.first = first;
+  }
+  return true;
+}
+
+double Pricing::LeastPeriod(size_t kind, const Range& range, int j, Ends ends, int cap) const {
+  const auto may_last = [&](int n) { return Period(kind, range.micro, range.last, j, ends, n) >= range.least; };
+  if (!may_last(cap)) return kInfinity;
+  int low = ends == Ends::kBoth ? cap : 1, high = cap;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    if (may_last(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return Period(kind, range.micro, range.first, j, ends, low);
+}
+
 bool Pricing::Rate(Range& range) {
-  SetCaps(range);
-  range.gain = kInfinity;
   range.path.stages.clear();
+  range.gain = 0;
+  if (!Tighten(range)) return false;
+  range.gain = kInfinity;
   const double worth = micro_batches_[range.micro] / ratio_;
   double multiplier = worth / std::max(range.least, range.most / kSteep);
   Trial fast = Try(range, multiplier);

@@ -26,6 +26,9 @@
 // With t replaced by base + n·slope <= t, except of first stages, the minimum over n is one over a window of
 // r' = r − n, which slides: O(1) for each r, O(depth · kinds · L) in all.
 //
+// A range is narrowed first: a pipeline that gains has M >= ρ·p / b, where p is no less than that of L layers at the
+// least price that a layer has within the caps; M <= 1 + (T − Λ') / B; and B is the period of some stage.
+//
 // FindBetter() looks through ranges of b, M and B, best first. A path that gains less than its range allows has another
 // B than B1, where the range is cut, or another M than M1. No range that may gain: no pipeline does.
 #pragma once
@@ -115,6 +118,11 @@ class Pricing {
   double Latest(const Range& range) const { return case_.seconds - (range.first - 1) * range.least; }
   // Within the caps that were set: lowers what the range gains at most, and keeps the path that gains most.
   Trial Try(Range& range, double multiplier);
+  // Within the caps that it sets: narrows the range, but for pipelines that gain nothing; false if no other is left.
+  bool Tighten(Range& range);
+  // Of stages of the kind with `cap` layers at most, the least period that may be the longest of a pipeline in the
+  // range; infinite if there is none.
+  double LeastPeriod(size_t kind, const Range& range, int j, Ends ends, int cap) const;
   // Sets gain and path; false if none in the range gains.
   bool Rate(Range& range);
 

@@ -6,7 +6,7 @@ namespace sail::planner {
 namespace {
 
 TEST(BoundProperty, HoldsOverRecomputationZero1AndPreemptions) {
-  CheckRandomProblems(20'000, 30, 3'000, test::Variety::kChoices, "choices");
+  CheckRandomProblems(20'000, 30, 15, 3'000, test::Variety::kChoices, "choices");
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace sail::planner {
 constexpr int64_t kMostPlans = 120;
 constexpr double kLeastEqual = 0.95;
 
-inline void CheckRandomProblems(int first_seed, int instances, int64_t most_plans, test::Variety variety,
+// `least`: so many of the instances have a plan, at least.
+inline void CheckRandomProblems(int first_seed, int instances, int least, int64_t most_plans, test::Variety variety,
                                 const std::string& name) {
   BoundChecks checks;
   for (int seed = first_seed; seed < first_seed + instances; ++seed) {
@@ -21,7 +22,7 @@ inline void CheckRandomProblems(int first_seed, int instances, int64_t most_plan
     checks.Check(problem, *sim::MakeSailCostModel(problem));
     if (::testing::Test::HasFatalFailure()) return;
   }
-  checks.Finish(name, kLeastEqual, instances / 2);
+  checks.Finish(name, kLeastEqual, least);
 }
 
 }  // namespace sail::planner
