@@ -241,16 +241,23 @@ const std::vector<std::vector<int>>& DraftJudge::ImagesOf(const std::vector<int>
   return it->second;
 }
 
+bool DraftJudge::HasRoom(const std::vector<int>& pools, const Room& room) const {
+  return std::all_of(pools.begin(), pools.end(),
+                     [&](int pool) { return room[static_cast<size_t>(pool) * degrees_] > 0; });
+}
+
 std::vector<int> DraftJudge::FitByPools(const Team& team, Room room, bool is_folded) {
   if (!is_folded) return {MostThatFit(team.slots, room)};
   std::vector<int> fit;
   int64_t sum = 0;
   const std::vector<int> pools = table_.PoolsOf(team.slots);
   for (const std::vector<int>& image : ImagesOf(pools)) {
-    const std::vector<int> slots = table_.OnPools(team.slots, pools, image);
-    const int more = MostThatFit(slots, room);
-    AddGroups(slots, -more, room);
-    sum += more;
+    if (HasRoom(image, room)) {
+      const std::vector<int> slots = table_.OnPools(team.slots, pools, image);
+      const int more = MostThatFit(slots, room);
+      AddGroups(slots, -more, room);
+      sum += more;
+    }
     fit.push_back(static_cast<int>(std::min<int64_t>(sum, 1 << 30)));
   }
   return fit;
@@ -268,6 +275,7 @@ Draft DraftJudge::Unfold(const Draft& draft) {
     const std::vector<int> pools = table_.PoolsOf(team.slots);
     int left = team.pipelines;
     for (const std::vector<int>& image : ImagesOf(pools)) {
+      if (!HasRoom(image, room)) continue;
       Team other = team;
       other.slots = table_.OnPools(team.slots, pools, image);
       other.pipelines = std::min(left, MostThatFit(other.slots, room));

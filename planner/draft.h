@@ -100,6 +100,7 @@ class DraftJudge {
   double Violation(const sim::Estimate& estimate) const;
   double Spread(const Draft& draft) const;
   void AddGroups(const std::vector<int>& slots, int64_t times, Room& room) const;
+  bool HasRoom(const std::vector<int>& pools, const Room& room) const;  // for one GPU in each
   const std::vector<std::vector<int>>& ImagesOf(const std::vector<int>& pools);
 
   const StageTable& table_;

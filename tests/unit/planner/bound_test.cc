@@ -15,7 +15,7 @@ using test::FakeProblem;
 
 constexpr int64_t kPlenty = 1'000'000;
 constexpr double kUsdPerSecond = 3600;  // as USD/h
-constexpr double kPrecision = 0.011;    // of what is proven, of the value found
+constexpr double kPrecision = 0.015;    // of what is proven (bound.cc: 0.012 a step), of the value found
 
 // As if a plan of `seconds` (and `usd`) had been found.
 std::optional<Certificate> Certify(const ir::Problem& problem, const sim::CostModel& costs, double seconds,
