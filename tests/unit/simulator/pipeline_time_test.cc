@@ -103,6 +103,18 @@ std::vector<double> BackwardEndsEventByEvent(const std::vector<StageSeconds>& st
   return free;
 }
 
+// Of about 1 s forward and 2 s backward.
+std::vector<StageSeconds> RandomStages(Rng& rng, int depth, double spread, double sends) {
+  std::vector<StageSeconds> stages;
+  for (int s = 0; s < depth; ++s) {
+    stages.push_back({.forward = 1 + spread * rng.Uniform(), .backward = 2 + spread * rng.Uniform()});
+    if (s + 1 == depth) break;
+    stages.back().send_activation = sends * rng.Uniform();
+    stages.back().send_gradient = sends * rng.Uniform();
+  }
+  return stages;
+}
+
 // Balanced stages, one slow stage, long round trips, and stages that differ by a thousandth, whose rounds take long to
 // become periodic.
 TEST(PipelineTime, SkippingPeriodsChangesNothing) {
@@ -112,13 +124,7 @@ TEST(PipelineTime, SkippingPeriodsChangesNothing) {
     const int depth = 1 + static_cast<int>(rng.Below(9));
     const double spread = std::vector<double>{0, 1e-3, 0.1, 1}[rng.Below(4)];
     const double sends = std::vector<double>{0, 0.1, 3}[rng.Below(3)];
-    std::vector<StageSeconds> stages;
-    for (int s = 0; s < depth; ++s) {
-      stages.push_back({.forward = 1 + spread * rng.Uniform(), .backward = 2 + spread * rng.Uniform()});
-      if (s + 1 == depth) break;
-      stages.back().send_activation = sends * rng.Uniform();
-      stages.back().send_gradient = sends * rng.Uniform();
-    }
+    const std::vector<StageSeconds> stages = RandomStages(rng, depth, spread, sends);
     const bool paired = rng.Below(2) == 0;
     const int micro_batches = 1 + static_cast<int>(rng.Below(600));
     const std::vector<double> expected = BackwardEndsEventByEvent(stages, micro_batches, paired);
@@ -145,13 +151,7 @@ TEST(PipelineTime, BoundsAreNeverAboveTheEnds) {
     const int depth = 1 + static_cast<int>(rng.Below(9));
     const double spread = std::vector<double>{0, 0.1, 3}[rng.Below(3)];
     const double sends = std::vector<double>{0, 0.1, 3}[rng.Below(3)];
-    std::vector<StageSeconds> stages;
-    for (int s = 0; s < depth; ++s) {
-      stages.push_back({.forward = 1 + spread * rng.Uniform(), .backward = 2 + spread * rng.Uniform()});
-      if (s + 1 == depth) break;
-      stages.back().send_activation = sends * rng.Uniform();
-      stages.back().send_gradient = sends * rng.Uniform();
-    }
+    const std::vector<StageSeconds> stages = RandomStages(rng, depth, spread, sends);
     const int micro_batches = 1 + static_cast<int>(rng.Below(40));
     const PipelineTime exact = ComputePipelineTime(stages, micro_batches, /*paired_sends=*/rng.Below(2) == 0);
     BoundPipelineTime(stages, micro_batches, bound);
