@@ -1,37 +1,13 @@
-// Strict readers of what print.cc writes.
-#include <cmath>
-
-#include "absl/strings/str_cat.h"
-#include "compiler/base/status_macros.h"
-#include "compiler/ir/names.h"
+// Strict readers of what print.cc writes: problems, but for their cluster and profile (parse_cluster.cc), and plans.
+#include "compiler/ir/parse_fields.h"
 #include "compiler/ir/print.h"
 
 namespace sail::ir {
 namespace {
 
-template <class Enum, size_t N>
-void GetEnum(ObjectReader& reader, absl::string_view key, const NameTable<Enum, N>& table, Enum* out) {
-  std::string name;
-  reader.Get(key, &name);
-  if (const std::optional<Enum> value = ValueOf(table, name)) {
-    *out = *value;
-  } else {
-    reader.Fail(key, absl::StrCat("unknown value \"", name, "\""));
-  }
-}
-
-template <class T>
-void GetQuantity(ObjectReader& reader, absl::string_view key, T* out) {
-  double value = 0;
-  reader.Get(key, &value);
-  *out = T(value);
-}
-
-void GetBytes(ObjectReader& reader, absl::string_view key, Bytes* out) {
-  int64_t value = 0;
-  reader.Get(key, &value);
-  *out = Bytes(value);
-}
+// As in the language.
+constexpr int kLargestDegree = 1024;
+constexpr int kDeepestPipeline = 10'002;
 
 // A list of names, at least one, in the order of the enumeration and each once.
 template <class Enum, size_t N>
@@ -48,11 +24,6 @@ void GetEnums(ObjectReader& reader, absl::string_view key, const NameTable<Enum,
   if (out->empty()) reader.Fail(key, "expected at least one value");
 }
 
-// As in the language.
-constexpr int kLargestMicroBatch = 65'536;
-constexpr int kLargestDegree = 1024;
-constexpr int kDeepestPipeline = 10'002;
-
 // At least one, each once, in order.
 void CheckCandidates(ObjectReader& reader, absl::string_view key, const std::vector<int>& values, int most) {
   if (values.empty()) return reader.Fail(key, "expected at least one value");
@@ -60,87 +31,6 @@ void CheckCandidates(ObjectReader& reader, absl::string_view key, const std::vec
     if (values[i] < 1 || values[i] > most) return reader.Fail(key, absl::StrCat("expected 1 to ", most));
     if (i > 0 && values[i] <= values[i - 1]) return reader.Fail(key, "expected each value once, in order");
   }
-}
-
-constexpr double kLargest = 1e18;  // of any quantity in base units; keeps sums and products finite
-
-// A finite number above zero: times, and speeds that something is divided by.
-template <class T>
-void GetPositive(ObjectReader& reader, absl::string_view key, T* out) {
-  GetQuantity(reader, key, out);
-  if (!(out->value() > 0 && out->value() <= kLargest)) reader.Fail(key, "expected a positive number");
-}
-
-void CheckRange(ObjectReader& reader, absl::string_view key, double value, double least, double most) {
-  if (!(value >= least && value <= most)) reader.Fail(key, absl::StrCat("expected ", least, " to ", most));
-}
-
-// The same, or null.
-template <class T>
-void GetOptional(ObjectReader& reader, absl::string_view key, std::optional<T>* out) {
-  reader.Ignore(key);
-  if (!reader.Has(key)) return;
-  double value = 0;
-  reader.Get(key, &value);
-  if (!(value > 0 && value <= kLargest)) reader.Fail(key, "expected a positive number");
-  *out = T(value);
-}
-
-void GetOptionalBytes(ObjectReader& reader, absl::string_view key, std::optional<Bytes>* out) {
-  reader.Ignore(key);
-  if (!reader.Has(key)) return;
-  GetBytes(reader, key, &out->emplace(Bytes::Zero()));
-  CheckRange(reader, key, static_cast<double>((*out)->value()), 0, kLargest);
-}
-
-absl::Status ParseEfficiency(ObjectReader& gpu, std::optional<Efficiency>* out) {
-  gpu.Ignore("efficiency");
-  if (!gpu.Has("efficiency")) return absl::OkStatus();
-  Efficiency& efficiency = out->emplace();
-  ObjectReader reader(gpu.Raw("efficiency"), gpu.PathOf("efficiency"));
-  reader.Get("matmul", &efficiency.matmul);
-  GetQuantity(reader, "ramp_s", &efficiency.ramp);
-  reader.Get("memory", &efficiency.memory);
-  CheckRange(reader, "matmul", efficiency.matmul, 1 / kLargest, 1);
-  CheckRange(reader, "ramp_s", efficiency.ramp.value(), 0, kLargest);
-  CheckRange(reader, "memory", efficiency.memory, 1 / kLargest, 1);
-  return reader.Finish();
-}
-
-// The index of the element of `list` whose name is `name`; records an error when there is none.
-template <class T>
-int FindNamed(ObjectReader& reader, absl::string_view key, const std::vector<T>& list) {
-  std::string name;
-  reader.Get(key, &name);
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (list[i].name == name) return static_cast<int>(i);
-  }
-  reader.Fail(key, absl::StrCat("unknown name \"", name, "\""));
-  return 0;
-}
-
-int GetIndex(ObjectReader& reader, absl::string_view key, size_t size) {
-  int index = 0;
-  reader.Get(key, &index);
-  if (index >= 0 && index < static_cast<int>(size)) return index;
-  reader.Fail(key, absl::StrCat("index ", index, " is out of range"));
-  return 0;
-}
-
-// Calls read(element reader) for every object of a list.
-template <class Read>
-absl::Status ForEach(ObjectReader& reader, absl::string_view key, Read read) {
-  const Json& list = reader.Raw(key);
-  if (!list.is_array()) {
-    reader.Fail(key, "expected a list");
-    return reader.Finish();
-  }
-  for (size_t i = 0; i < list.size(); ++i) {
-    ObjectReader element(list[i], absl::StrCat(reader.PathOf(key), "[", i, "]"));
-    SAIL_RETURN_IF_ERROR(read(element));
-    SAIL_RETURN_IF_ERROR(element.Finish());
-  }
-  return absl::OkStatus();
 }
 
 absl::Status ParseKeep(const Json& json, std::string path, Keep* keep) {
@@ -281,159 +171,6 @@ absl::StatusOr<Model> ParseModel(const Json& json, std::string path) {
   if (!IsSound(model)) reader.Fail("blocks", "impossible model shape");
   SAIL_RETURN_IF_ERROR(reader.Finish());
   return model;
-}
-
-namespace {
-
-absl::Status ParseHardware(ObjectReader& reader, Cluster& cluster) {
-  SAIL_RETURN_IF_ERROR(ForEach(reader, "gpus", [&](ObjectReader& element) {
-    Gpu& gpu = cluster.gpus.emplace_back();
-    element.Get("name", &gpu.name);
-    GetEnum(element, "backend", kBackends, &gpu.backend);
-    GetBytes(element, "memory_bytes", &gpu.memory);
-    element.Get("usable_memory", &gpu.usable_memory);
-    CheckRange(element, "memory_bytes", static_cast<double>(gpu.memory.value()), 1, 0x1p50);
-    CheckRange(element, "usable_memory", gpu.usable_memory, 0, 1);
-    GetOptional(element, "peak_fp32_flop_per_s", &gpu.peak_fp32);
-    GetOptional(element, "peak_fp16_flop_per_s", &gpu.peak_fp16);
-    GetOptional(element, "peak_bf16_flop_per_s", &gpu.peak_bf16);
-    GetOptional(element, "memory_bandwidth_bytes_per_s", &gpu.memory_bandwidth);
-    GetOptionalBytes(element, "framework_memory_bytes", &gpu.framework_memory);
-    return ParseEfficiency(element, &gpu.efficiency);
-  }));
-  return ForEach(reader, "machines", [&](ObjectReader& element) {
-    Machine& machine = cluster.machines.emplace_back();
-    element.Get("name", &machine.name);
-    machine.gpu = GpuId(FindNamed(element, "gpu", cluster.gpus));
-    element.Get("gpus_per_node", &machine.gpus_per_node);
-    CheckRange(element, "gpus_per_node", machine.gpus_per_node, 1, 1024);
-    if (machine.gpus_per_node > 1) {
-      GetPositive(element, "intra_node_bytes_per_s", &machine.intra_node);
-    } else {
-      GetQuantity(element, "intra_node_bytes_per_s", &machine.intra_node);
-      CheckRange(element, "intra_node_bytes_per_s", machine.intra_node.value(), 0, kLargest);
-    }
-    GetOptional(element, "nic_bytes_per_s", &machine.nic);
-    return absl::OkStatus();
-  });
-}
-
-absl::Status ParseZones(ObjectReader& reader, Cluster& cluster) {
-  reader.Get("regions", &cluster.regions);
-  return ForEach(reader, "zones", [&](ObjectReader& element) {
-    Zone& zone = cluster.zones.emplace_back();
-    element.Get("name", &zone.name);
-    std::string region;
-    element.Get("region", &region);
-    for (size_t i = 0; i < cluster.regions.size(); ++i) {
-      if (cluster.regions[i] == region) zone.region = RegionId(static_cast<int>(i));
-    }
-    if (zone.region.index() < 0) element.Fail("region", absl::StrCat("unknown name \"", region, "\""));
-    return absl::OkStatus();
-  });
-}
-
-absl::Status ParsePools(ObjectReader& reader, Cluster& cluster) {
-  return ForEach(reader, "pools", [&](ObjectReader& element) {
-    Pool& pool = cluster.pools.emplace_back();
-    element.Get("name", &pool.name);
-    pool.zone = ZoneId(GetIndex(element, "zone", cluster.zones.size()));
-    pool.machine = MachineId(FindNamed(element, "machine", cluster.machines));
-    GetEnum(element, "market", kMarkets, &pool.market);
-    element.Get("quota_nodes", &pool.quota);
-    CheckRange(element, "quota_nodes", pool.quota, 0, 1e6);
-    GetQuantity(element, "price_usd_per_s", &pool.price);
-    CheckRange(element, "price_usd_per_s", pool.price.value(), 0, kLargest);
-    GetOptional(element, "mean_lifetime_s", &pool.mean_lifetime);
-    return absl::OkStatus();
-  });
-}
-
-// Absent, or pairs of bytes and seconds.
-void GetCurve(ObjectReader& reader, absl::string_view key, LinkCurve* curve) {
-  if (!reader.Has(key)) return;
-  const auto is_positive = [](const Json& json) {
-    return json.is_number() && json.get<double>() > 0 && json.get<double>() <= kLargest;
-  };
-  const Json& points = reader.Raw(key);
-  if (!points.is_array()) return reader.Fail(key, "expected a list");
-  for (const Json& point : points) {
-    if (!point.is_array() || point.size() != 2 || !is_positive(point[0]) || !is_positive(point[1])) {
-      return reader.Fail(key, "expected pairs of positive numbers");
-    }
-    const LinkPoint next{.bytes = point[0].get<double>(), .seconds = Seconds(point[1].get<double>())};
-    if (!curve->empty() && (next.bytes <= curve->back().bytes || next.seconds < curve->back().seconds)) {
-      return reader.Fail(key, "expected sizes that ascend and times that do not fall");
-    }
-    curve->push_back(next);
-  }
-}
-
-absl::Status ParseLinks(ObjectReader& reader, Cluster& cluster) {
-  const size_t zones = cluster.zones.size();
-  cluster.links.assign(zones, std::vector<Link>(zones));
-  std::vector<bool> seen(zones * zones, false);
-  SAIL_RETURN_IF_ERROR(ForEach(reader, "links", [&](ObjectReader& element) {
-    const int from = GetIndex(element, "from", zones);
-    const int to = GetIndex(element, "to", zones);
-    if (zones == 0) return absl::OkStatus();
-    Link& link = cluster.links[from][to];
-    GetPositive(element, "bandwidth_bytes_per_s", &link.bandwidth);
-    GetQuantity(element, "latency_s", &link.latency);
-    CheckRange(element, "latency_s", link.latency.value(), 0, 1e6);
-    GetQuantity(element, "egress_usd_per_byte", &link.egress);
-    CheckRange(element, "egress_usd_per_byte", link.egress.value(), 0, 1);
-    GetEnum(element, "per", kLinkShares, &link.share);
-    GetCurve(element, "sends", &link.sends);
-    GetCurve(element, "all_reduces", &link.all_reduces);
-    seen[from * zones + to] = true;
-    return absl::OkStatus();
-  }));
-  for (size_t i = 0; i < seen.size(); ++i) {
-    if (!seen[i]) reader.Fail("links", absl::StrCat("no link from zone ", i / zones, " to zone ", i % zones));
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::StatusOr<Cluster> ParseCluster(const Json& json, std::string path) {
-  Cluster cluster;
-  ObjectReader reader(json, std::move(path));
-  reader.Get("name", &cluster.name);
-  SAIL_RETURN_IF_ERROR(ParseHardware(reader, cluster));
-  SAIL_RETURN_IF_ERROR(ParseZones(reader, cluster));
-  SAIL_RETURN_IF_ERROR(ParsePools(reader, cluster));
-  SAIL_RETURN_IF_ERROR(ParseLinks(reader, cluster));
-  SAIL_RETURN_IF_ERROR(reader.Finish());
-  return cluster;
-}
-
-absl::StatusOr<Profile> ParseProfile(const Json& json, const Cluster& cluster, std::string path) {
-  Profile profile;
-  if (!json.is_array()) return absl::InvalidArgumentError(absl::StrCat(path, ": expected a list"));
-  for (size_t i = 0; i < json.size(); ++i) {
-    ObjectReader element(json[i], absl::StrCat(path, "[", i, "]"));
-    ProfileKey key;
-    LayerTime time;
-    GetEnum(element, "layer", kLayerKinds, &key.kind);
-    key.gpu = GpuId(FindNamed(element, "gpu", cluster.gpus));
-    element.Get("tensor", &key.tensor);
-    element.Get("micro_batch", &key.micro_batch);
-    CheckRange(element, "tensor", key.tensor, 1, 1024);
-    CheckRange(element, "micro_batch", key.micro_batch, 1, kLargestMicroBatch);
-    GetPositive(element, "forward_s", &time.forward);
-    // An embedding may have no backward worth measuring, and a measured profile no optimizer (simulator/profiles.h).
-    GetQuantity(element, "backward_s", &time.backward);
-    CheckRange(element, "backward_s", time.backward.value(), 0, kLargest);
-    GetQuantity(element, "optimizer_s", &time.optimizer);
-    CheckRange(element, "optimizer_s", time.optimizer.value(), 0, kLargest);
-    GetOptionalBytes(element, "activation_bytes", &time.activations);
-    GetEnum(element, "provenance", kProvenances, &time.provenance);
-    SAIL_RETURN_IF_ERROR(element.Finish());
-    profile.Set(key, time);
-  }
-  return profile;
 }
 
 absl::StatusOr<Problem> ParseProblem(const Json& json, std::string path) {

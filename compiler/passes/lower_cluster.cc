@@ -20,6 +20,8 @@ struct PlacedPool {
   int zone = 0;  // index into the declared zones
 };
 
+constexpr size_t kMaxPools = 1'000;  // of one cluster; the planner has a time for each pair of them
+
 class ClusterLowering {
  public:
   ClusterLowering(const CheckedBlock& resources, DiagnosticSink& sink) : resources_(resources), sink_(sink) {}
@@ -36,6 +38,11 @@ class ClusterLowering {
     LowerMachines();
     LowerPools();
     if (sink_.reports() == errors) LowerLinks(zones_, used_, lowered_, sink_);
+    if (sink_.reports() == errors && pools_.size() > kMaxPools) {
+      Report(DiagnosticCode::kTooLarge, resources_.header,
+             absl::StrCat("`", resources_.label, "` has ", pools_.size(), " pools, at most ", kMaxPools,
+                          " are supported"));
+    }
     if (sink_.reports() != errors) return std::nullopt;
     return std::move(lowered_);
   }

@@ -32,6 +32,16 @@ TEST(HostileSpecs, AThousandZonesAreAllowed) {
               ElementsAre("SAIL0119 4:1 the pools of `lab` stand in 1001 zones, at most 1000 are supported"));
 }
 
+TEST(HostileSpecs, AThousandPoolsAreAllowed) {
+  const auto in_one_zone = [](int count) {
+    return absl::StrCat(kMachine, "resources lab {\n", kLinks, "region \"r\" { zone \"z\" { for i in 1..", count,
+                        " { pool \"p${i}\" { machine = m, quota = 1 node } } } }\n}\n");
+  };
+  EXPECT_THAT(CheckSource(in_one_zone(1000)).diagnostics, IsEmpty());
+  EXPECT_THAT(CheckSource(in_one_zone(1001)).diagnostics,
+              ElementsAre("SAIL0119 4:1 `lab` has 1001 pools, at most 1000 are supported"));
+}
+
 TEST(HostileSpecs, RangesMayEndAtTheLargestNumber) {
   EXPECT_EQ(Evaluated("[n for n in 9223372036854775806..9223372036854775807]"),
             "[9223372036854775806, 9223372036854775807]");
