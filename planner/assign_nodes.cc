@@ -12,47 +12,100 @@
 namespace sail::planner {
 namespace {
 
-// Bytes that each node of a pool would fetch (column) to play each part (row). Equal states are compared once.
-std::vector<std::vector<double>> BytesToFetch(const MovementCost& movement, const std::vector<const NodeState*>& parts,
-                                              int first_node, int nodes) {
-  std::vector<std::vector<double>> bytes;
-  const StateSpaces& spaces = movement.spaces();
+// Bytes that each node of a pool (column) would fetch to play each part (row): parts and nodes of equal states are of
+// one kind, and kinds are few.
+struct FetchCosts {
+  std::vector<int> part_kinds;             // by part
+  std::vector<int> node_kinds;             // by node
+  std::vector<std::vector<double>> bytes;  // [kind of part][kind of node]
+};
+
+// Numbers the states in order of first use and returns one of each.
+std::vector<const NodeState*> Distinct(const std::vector<const NodeState*>& states, std::vector<int>& kinds) {
   std::map<NodeState, int> ids;
-  std::vector<int> held_ids;
-  std::vector<const NodeState*> held;
-  for (int node = 0; node < nodes; ++node) {
-    const NodeState& state = movement.held()[first_node + node];
-    const auto [it, is_new] = ids.insert({state, static_cast<int>(held.size())});
-    if (is_new) held.push_back(&state);
-    held_ids.push_back(it->second);
+  std::vector<const NodeState*> distinct;
+  for (const NodeState* state : states) {
+    const auto [it, is_new] = ids.insert({*state, static_cast<int>(distinct.size())});
+    if (is_new) distinct.push_back(state);
+    kinds.push_back(it->second);
   }
-  std::map<NodeState, std::vector<double>> rows;  // of a part: by distinct state held
-  for (const NodeState* part : parts) {
-    std::vector<double>& row = rows[*part];
-    if (row.empty()) {
-      for (const NodeState* state : held) row.push_back(spaces.Bytes(spaces.Missing(*part, *state)));
-    }
-    std::vector<double>& by_node = bytes.emplace_back();
-    for (const int id : held_ids) by_node.push_back(row[id]);
-  }
-  return bytes;
+  return distinct;
 }
 
-// The cheapest pair first.
-std::vector<int> GreedyAssignment(const std::vector<std::vector<double>>& costs) {
-  std::vector<std::tuple<double, int, int>> pairs;
-  for (int row = 0; row < static_cast<int>(costs.size()); ++row) {
-    for (int column = 0; column < static_cast<int>(costs[row].size()); ++column) {
-      pairs.push_back({costs[row][column], row, column});
+FetchCosts CostsOf(const StateSpaces& spaces, const std::vector<const NodeState*>& parts,
+                   const std::vector<const NodeState*>& nodes) {
+  FetchCosts costs;
+  const std::vector<const NodeState*> needed = Distinct(parts, costs.part_kinds);
+  const std::vector<const NodeState*> held = Distinct(nodes, costs.node_kinds);
+  for (const NodeState* need : needed) {
+    std::vector<double>& row = costs.bytes.emplace_back();
+    for (const NodeState* have : held) row.push_back(spaces.Bytes(spaces.Missing(*need, *have)));
+  }
+  return costs;
+}
+
+std::vector<int> ExactAssignment(const FetchCosts& costs) {
+  std::vector<std::vector<double>> bytes;
+  for (const int part : costs.part_kinds) {
+    std::vector<double>& row = bytes.emplace_back();
+    for (const int node : costs.node_kinds) row.push_back(costs.bytes[part][node]);
+  }
+  return CheapestAssignment(bytes);
+}
+
+// Members of each kind, ascending, and how many of them are gone.
+struct KindMembers {
+  explicit KindMembers(const std::vector<int>& kinds) {
+    for (int i = 0; i < static_cast<int>(kinds.size()); ++i) {
+      if (kinds[i] >= static_cast<int>(members.size())) members.resize(kinds[i] + 1);
+      members[kinds[i]].push_back(i);
+    }
+    gone.assign(members.size(), 0);
+  }
+  size_t Left(int kind) const { return members[kind].size() - gone[kind]; }
+  int First(int kind) const { return members[kind][gone[kind]]; }
+
+  std::vector<std::vector<int>> members;
+  std::vector<size_t> gone;
+};
+
+// The cheapest pair first; of equally cheap ones that of the first part, then the first node.
+std::vector<int> GreedyAssignment(const FetchCosts& costs) {
+  KindMembers parts(costs.part_kinds), nodes(costs.node_kinds);
+  std::vector<std::tuple<double, int, int>> pairs;  // of kinds
+  for (int part = 0; part < static_cast<int>(costs.bytes.size()); ++part) {
+    for (int node = 0; node < static_cast<int>(costs.bytes[part].size()); ++node) {
+      pairs.push_back({costs.bytes[part][node], part, node});
     }
   }
   std::sort(pairs.begin(), pairs.end());
-  std::vector<int> chosen(costs.size(), -1);
-  std::vector<bool> is_taken(costs.empty() ? 0 : costs[0].size(), false);
-  for (const auto& [cost, row, column] : pairs) {
-    if (chosen[row] >= 0 || is_taken[column]) continue;
-    chosen[row] = column;
-    is_taken[column] = true;
+  std::vector<int> chosen(costs.part_kinds.size(), -1);
+  for (size_t begin = 0, end = 0; begin < pairs.size(); begin = end) {
+    // The equally cheap pairs: their kinds of parts, and of nodes by kind of part.
+    std::map<int, std::vector<int>> choices;
+    for (; end < pairs.size() && std::get<0>(pairs[end]) == std::get<0>(pairs[begin]); ++end) {
+      const auto [cost, part, node] = pairs[end];
+      if (parts.Left(part) > 0 && nodes.Left(node) > 0) choices[part].push_back(node);
+    }
+    std::vector<std::pair<int, int>> rows;  // parts that may find a node, and their kinds
+    for (const auto& [part, of_nodes] : choices) {
+      size_t most = 0;
+      for (const int node : of_nodes) most += nodes.Left(node);
+      const auto first = parts.members[part].begin() + static_cast<std::ptrdiff_t>(parts.gone[part]);
+      const auto last = first + static_cast<std::ptrdiff_t>(std::min(most, parts.Left(part)));
+      for (auto row = first; row != last; ++row) rows.push_back({*row, part});
+    }
+    std::sort(rows.begin(), rows.end());
+    for (const auto& [row, part] : rows) {
+      int best = -1;
+      for (const int node : choices.at(part)) {
+        if (nodes.Left(node) > 0 && (best < 0 || nodes.First(node) < nodes.First(best))) best = node;
+      }
+      if (best < 0) continue;
+      chosen[row] = nodes.First(best);
+      ++nodes.gone[best];
+      ++parts.gone[part];
+    }
   }
   return chosen;
 }
@@ -126,8 +179,10 @@ void AssignNodes(const MovementCost& movement, ir::Plan& plan) {
     const std::vector<int> parts(nodes.begin(), nodes.end());
     std::vector<const NodeState*> states;
     for (const int part : parts) states.push_back(&needed[first + part]);
-    const auto bytes = BytesToFetch(movement, states, first, offsets[pool.index() + 1] - first);
-    const std::vector<int> chosen = parts.size() <= kExactNodes ? CheapestAssignment(bytes) : GreedyAssignment(bytes);
+    std::vector<const NodeState*> held;
+    for (int node = first; node < offsets[pool.index() + 1]; ++node) held.push_back(&movement.held()[node]);
+    const FetchCosts costs = CostsOf(movement.spaces(), states, held);
+    const std::vector<int> chosen = parts.size() <= kExactNodes ? ExactAssignment(costs) : GreedyAssignment(costs);
     for (size_t i = 0; i < parts.size(); ++i) renamed[{.pool = pool, .node = parts[i]}] = chosen[i];
   }
   ForEachGroup(plan, [&](ir::Stage& stage) {

@@ -23,6 +23,20 @@ int MaxMicroBatches(const StageTable& table, int micro, const std::vector<int>& 
   return most;
 }
 
+PipelineRate RateOf(const StageTable& table, int micro, const std::vector<int>& slots, const std::vector<int>& counts,
+                    absl::FunctionRef<bool(size_t stage)> has_next_on_node) {
+  const int depth = static_cast<int>(slots.size());
+  PipelineRate rate{.micro_batch = table.problem().job.micro_batches[micro]};
+  for (int s = 0; s < depth; ++s) {
+    double period = table.Time(slots[s], micro, EndsOfStage(s, depth), counts[s]);
+    if (s + 1 < depth) period += table.Boundary(slots[s], slots[s + 1], micro, has_next_on_node(s));
+    rate.bottleneck = std::max(rate.bottleneck, period);
+    rate.latency += period;
+  }
+  rate.max_micro_batches = MaxMicroBatches(table, micro, slots, counts);
+  return rate;
+}
+
 bool ChainCutter::Cut(int micro, const std::vector<int>& chain, const std::vector<double>& crossing, int max_in_flight,
                       std::vector<int>& counts) {
   depth_ = static_cast<int>(chain.size());

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "planner/stage_table.h"
 
 namespace sail::planner {
@@ -47,6 +48,11 @@ inline Ends EndsOfStage(int stage, int depth) {
 
 // Largest number of micro-batches that fits in memory: with f = min(M, P − s) in flight on stage s. 0 if none does.
 int MaxMicroBatches(const StageTable& table, int micro, const std::vector<int>& slots, const std::vector<int>& counts);
+
+// The rate of a pipeline with `counts` layers on `slots`, by stage. `has_next_on_node` is asked for each stage but the
+// last, in order, whether the next one lies on the same node.
+PipelineRate RateOf(const StageTable& table, int micro, const std::vector<int>& slots, const std::vector<int>& counts,
+                    absl::FunctionRef<bool(size_t stage)> has_next_on_node);
 
 // Cuts chain after chain with the same scratch memory.
 class ChainCutter {

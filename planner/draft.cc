@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "compiler/base/rng.h"
-#include "compiler/base/tolerance.h"
 
 namespace sail::planner {
 namespace {
@@ -28,6 +27,21 @@ uint64_t HashOf(const Draft& draft) {
     add(~uint64_t{0});
   }
   return hash;
+}
+
+// A pipeline of the team, its runs of neighbours on nodes of their own.
+ir::Pipeline MakePlaced(const StageTable& table, const Team& team, Layout layout) {
+  ir::Pipeline pipeline = MakePipeline(table, team.micro, team.slots, team.counts);
+  size_t node_end = 0;
+  int node = -1;
+  for (size_t s = 0; s < team.slots.size(); ++s) {
+    if (s == node_end) {
+      node_end = EndOfNode(table, team.slots, layout, s);
+      ++node;
+    }
+    pipeline.stages[s].group.node = node;
+  }
+  return pipeline;
 }
 
 std::vector<double> CrossingsOf(const StageTable& table, const Team& team) {
@@ -54,22 +68,11 @@ size_t EndOfNode(const StageTable& table, const std::vector<int>& slots, Layout 
 }
 
 PipelineRate RateOf(const StageTable& table, const Team& team, Layout layout) {
-  PipelineRate rate{.micro_batch = table.problem().job.micro_batches[team.micro]};
-  int first = 0;
   size_t node_end = 0;
-  for (size_t s = 0; s < team.slots.size(); ++s) {
+  return RateOf(table, team.micro, team.slots, team.counts, [&](size_t s) {
     if (s == node_end) node_end = EndOfNode(table, team.slots, layout, s);
-    const int last = first + team.counts[s] - 1;
-    double period = table.Time(team.slots[s], team.micro, EndsOf(first, last, table.layers()), team.counts[s]);
-    if (s + 1 < team.slots.size()) {
-      period += table.Boundary(team.slots[s], team.slots[s + 1], team.micro, /*same_node=*/s + 1 < node_end);
-    }
-    rate.bottleneck = std::max(rate.bottleneck, period);
-    rate.latency += period;
-    first = last + 1;
-  }
-  rate.max_micro_batches = MaxMicroBatches(table, team.micro, team.slots, team.counts);
-  return rate;
+    return s + 1 < node_end;
+  });
 }
 
 bool Recut(const StageTable& table, Team& team) {
@@ -124,12 +127,13 @@ std::optional<Score> DraftJudge::JudgeUnfolded(const Draft& draft, const Rival& 
   }
   const sim::Estimate estimate = estimator_->JudgeWithin(outline_, rival.seconds);
   if (!std::isfinite(estimate.iteration)) return std::nullopt;
+  const auto value_of = [&](ir::Metric metric) { return sim::Value(estimate, table_.problem(), metric); };
   Score score{.seconds = estimate.iteration,
               .pipelines = seconds,
-              .violation = Violation(estimate) + Spread(draft),
+              .violation = ViolationOf(scope_, estimate.memory_excess, estimate.pools, value_of) + Spread(draft),
               .objective = {}};
   for (const ir::ObjectiveTerm& term : scope_.objective) {
-    const double value = sim::Value(estimate, table_.problem(), term.metric);
+    const double value = value_of(term.metric);
     score.objective.push_back(term.maximize ? -value : value);
   }
   return score;
@@ -169,47 +173,16 @@ void DraftJudge::LayOut(const Team& team, Layout layout, sim::PipelineClass& pip
   }
 }
 
-double DraftJudge::Violation(const sim::Estimate& estimate) const {
-  double violation = scope_.memory == MemoryRule::kEnforced ? estimate.memory_excess : 0;
-  for (size_t p = 0; p < scope_.least_nodes.size(); ++p) {
-    int nodes = 0;
-    for (const sim::PoolNodes& used : estimate.pools)
-      nodes += used.pool.index() == static_cast<int>(p) ? used.nodes : 0;
-    violation += ShareMissing(scope_.least_nodes[p], nodes);
-  }
-  for (const ir::Constraint& constraint : scope_.constraints) {
-    violation += ExcessOver(constraint, sim::Value(estimate, table_.problem(), constraint.metric));
-  }
-  return violation;
-}
-
 double DraftJudge::Spread(const Draft& draft) const {
-  const ir::Keep& keep = scope_.keep;
+  ir::Keep keep = scope_.keep;
   if (keep.pipeline == ir::Reach::kAny && keep.data == ir::Reach::kAny) return 0;
-  const ir::Cluster& cluster = table_.problem().cluster;
   // Replicas on several nodes are for the judge of plans to refuse.
-  const ir::Reach data = std::max(keep.data, ir::Reach::kZone);
-  const auto span = [&](int a, int b) { return SpanOf(cluster, table_.slots()[a].pool, table_.slots()[b].pool); };
+  keep.data = std::max(keep.data, ir::Reach::kZone);
+  const ir::Pipeline first = MakePlaced(table_, draft.teams.front(), draft.layout);
   int excesses = 0;
-  const Team& first = draft.teams.front();
   for (const Team& team : draft.teams) {
-    for (size_t s = EndOfNode(table_, team.slots, draft.layout, 0); s < team.slots.size();
-         s = EndOfNode(table_, team.slots, draft.layout, s)) {
-      if (span(team.slots[s - 1], team.slots[s]) > keep.pipeline) excesses += team.pipelines;
-    }
-    int end = 0, other_end = 0;
-    for (size_t s = 0, other = 0; s < team.slots.size() && other < first.slots.size();) {
-      if (span(team.slots[s], first.slots[other]) > data) excesses += team.pipelines;
-      const int next = end + team.counts[s], other_next = other_end + first.counts[other];
-      if (next <= other_next) {
-        ++s;
-        end = next;
-      }
-      if (other_next <= next) {
-        ++other;
-        other_end = other_next;
-      }
-    }
+    const ir::Pipeline pipeline = MakePlaced(table_, team, draft.layout);
+    excesses += team.pipelines * ExcessesOver(keep, table_.problem().cluster, pipeline, first);
   }
   return excesses;
 }

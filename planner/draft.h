@@ -97,7 +97,6 @@ class DraftJudge {
   // `seconds`: of the pipelines, as their rates say.
   std::optional<Shares> ShareOf(const Draft& draft, double& seconds) const;
   void LayOut(const Team& team, Layout layout, sim::PipelineClass& pipelines) const;
-  double Violation(const sim::Estimate& estimate) const;
   double Spread(const Draft& draft) const;
   void AddGroups(const std::vector<int>& slots, int64_t times, Room& room) const;
   bool HasRoom(const std::vector<int>& pools, const Room& room) const;  // for one GPU in each

@@ -7,6 +7,7 @@
 
 #include "compiler/base/rng.h"
 #include "compiler/base/tolerance.h"
+#include "planner/plan_outline.h"
 
 namespace sail::planner {
 namespace {
@@ -44,6 +45,10 @@ bool ComesBefore(const ir::Pipeline& a, const ir::Pipeline& b) {
          std::make_tuple(b.stages.size(), b.micro_batch, b.micro_batches);
 }
 
+ir::Reach SpanOfGroups(const ir::Cluster& cluster, const ir::TensorGroup& a, const ir::TensorGroup& b) {
+  return IsSameNode(a, b) ? ir::Reach::kNode : SpanOf(cluster, a.pool, b.pool);
+}
+
 }  // namespace
 
 bool IsTimeFirst(const std::vector<ir::ObjectiveTerm>& objective) {
@@ -53,21 +58,28 @@ bool IsTimeFirst(const std::vector<ir::ObjectiveTerm>& objective) {
          std::find(std::begin(kTimes), std::end(kTimes), objective.front().metric) != std::end(kTimes);
 }
 
-double ShareMissing(int wanted, int nodes) { return nodes < wanted ? static_cast<double>(wanted - nodes) / wanted : 0; }
-
 double ExcessOver(const ir::Constraint& constraint, double value) {
   const double excess = constraint.at_most ? value - constraint.limit : constraint.limit - value;
   if (excess <= kLimitRelativeTolerance * std::abs(constraint.limit)) return 0;
   return constraint.limit != 0 ? excess / std::abs(constraint.limit) : 1 + excess;
 }
 
-namespace {
-
-ir::Reach SpanOfGroups(const ir::Cluster& cluster, const ir::TensorGroup& a, const ir::TensorGroup& b) {
-  return a.pool == b.pool && a.node == b.node ? ir::Reach::kNode : SpanOf(cluster, a.pool, b.pool);
+int ExcessesOver(const ir::Keep& keep, const ir::Cluster& cluster, const ir::Pipeline& pipeline,
+                 const ir::Pipeline& first) {
+  int excesses = 0;
+  const std::vector<ir::Stage>&stages = pipeline.stages, &others = first.stages;
+  for (size_t s = 1; s < stages.size(); ++s) {
+    if (SpanOfGroups(cluster, stages[s - 1].group, stages[s].group) > keep.pipeline) ++excesses;
+  }
+  // To compare with the first pipeline is enough: being within one place is transitive.
+  for (size_t s = 0, other = 0; s < stages.size() && other < others.size();) {
+    if (SpanOfGroups(cluster, stages[s].group, others[other].group) > keep.data) ++excesses;
+    const int end = stages[s].last_layer, other_end = others[other].last_layer;
+    if (end <= other_end) ++s;
+    if (other_end <= end) ++other;
+  }
+  return excesses;
 }
-
-}  // namespace
 
 SearchScope ScopeOf(const ir::Problem& problem) {
   SearchScope scope{.quotas = {},
@@ -131,41 +143,20 @@ double Judge::Spread(const ir::Plan& plan) const {
   const ir::Keep& keep = scope_.keep;
   if (keep.pipeline == ir::Reach::kAny && keep.data == ir::Reach::kAny) return 0;
   int excesses = 0;
-  const std::vector<ir::Stage>& first = plan.pipelines.front().stages;
   for (const ir::Pipeline& pipeline : plan.pipelines) {
-    const std::vector<ir::Stage>& stages = pipeline.stages;
-    for (size_t s = 1; s < stages.size(); ++s) {
-      if (SpanOfGroups(problem_.cluster, stages[s - 1].group, stages[s].group) > keep.pipeline) ++excesses;
-    }
-    // Replicas are compared with those of the first pipeline: being within one place is transitive.
-    for (size_t s = 0, other = 0; s < stages.size() && other < first.size();) {
-      if (SpanOfGroups(problem_.cluster, stages[s].group, first[other].group) > keep.data) ++excesses;
-      const int end = stages[s].last_layer, other_end = first[other].last_layer;
-      if (end <= other_end) ++s;
-      if (other_end <= end) ++other;
-    }
+    excesses += ExcessesOver(keep, problem_.cluster, pipeline, plan.pipelines.front());
   }
   return excesses;
 }
 
 double Judge::Violation(const ir::Report& report) const {
-  double violation = 0;
-  if (scope_.memory == MemoryRule::kEnforced) {
-    for (const ir::StageReport& stage : report.stages) {
-      if (stage.memory_total <= stage.memory_limit) continue;
-      const auto limit = static_cast<double>(stage.memory_limit.value());
-      violation += static_cast<double>(stage.memory_total.value()) / limit - 1;
-    }
+  double memory_excess = 0;
+  for (const ir::StageReport& stage : report.stages) {
+    if (stage.memory_total <= stage.memory_limit) continue;
+    const auto limit = static_cast<double>(stage.memory_limit.value());
+    memory_excess += static_cast<double>(stage.memory_total.value()) / limit - 1;
   }
-  for (size_t p = 0; p < scope_.least_nodes.size(); ++p) {
-    int nodes = 0;
-    for (const ir::PoolCost& used : report.pools) nodes += used.pool.index() == static_cast<int>(p) ? used.nodes : 0;
-    violation += ShareMissing(scope_.least_nodes[p], nodes);
-  }
-  for (const ir::Constraint& constraint : scope_.constraints) {
-    violation += ExcessOver(constraint, ir::Value(report, constraint.metric));
-  }
-  return violation;
+  return ViolationOf(scope_, memory_excess, report.pools, [&](ir::Metric metric) { return ir::Value(report, metric); });
 }
 
 }  // namespace sail::planner

@@ -50,11 +50,30 @@ bool IsBetter(const Judged& a, const Judged& b);
 // Whether a plan that takes longer is worse, whatever else it does.
 bool IsTimeFirst(const std::vector<ir::ObjectiveTerm>& objective);
 
-// Share of the nodes wanted that are missing.
-double ShareMissing(int wanted, int nodes);
-
 // By how much the value exceeds the limit, as a share of it; 0 if it holds.
 double ExcessOver(const ir::Constraint& constraint, double value);
+
+// How often a pipeline goes beyond `keep`: neighbouring stages, and pairs with stages of `first` that hold a layer of
+// theirs, that are too far apart.
+int ExcessesOver(const ir::Keep& keep, const ir::Cluster& cluster, const ir::Pipeline& pipeline,
+                 const ir::Pipeline& first);
+
+// The violation of a plan (Judged) but for `keep`. `memory_excess`: sum of shares; `pools`: elements with a pool and
+// its nodes in use; `value_of`: the plan's value of a metric.
+template <typename Pools, typename ValueOf>
+double ViolationOf(const SearchScope& scope, double memory_excess, const Pools& pools, const ValueOf& value_of) {
+  double violation = scope.memory == MemoryRule::kEnforced ? memory_excess : 0;
+  for (size_t p = 0; p < scope.least_nodes.size(); ++p) {
+    int nodes = 0;
+    for (const auto& used : pools) nodes += used.pool.index() == static_cast<int>(p) ? used.nodes : 0;
+    const int wanted = scope.least_nodes[p];
+    violation += nodes < wanted ? static_cast<double>(wanted - nodes) / wanted : 0;
+  }
+  for (const ir::Constraint& constraint : scope.constraints) {
+    violation += ExcessOver(constraint, value_of(constraint.metric));
+  }
+  return violation;
+}
 
 // Numbers nodes and GPUs in order of use and sorts pipelines: plans that differ only in names of equal nodes and GPUs
 // become equal. Expects groups with valid nodes and as many GPUs as their degree, the GPUs themselves unassigned.
@@ -80,7 +99,6 @@ class Judge {
 
  private:
   double Violation(const ir::Report& report) const;
-  // How often the plan goes beyond `keep`: neighbouring stages and pairs of replicas that are too far apart.
   double Spread(const ir::Plan& plan) const;
 
   const ir::Problem& problem_;

@@ -12,11 +12,16 @@
 
 namespace sail::planner {
 
-// Bytes by pair of nodes and from the checkpoint.
+// What nodes fetch. Nodes of a pool that miss the same fetch the same: they are of one kind.
 struct MovementCost::Flows {
-  std::map<std::pair<int, int>, double> between;  // (from, to)
-  std::vector<double> fetched;                    // by node
-  std::vector<double> checkpoint;                 // by node
+  struct Kind {
+    int nodes = 0;
+    ir::PoolId pool = ir::PoolId(-1);
+    double fetched = 0;     // bytes of a node, from other nodes
+    double checkpoint = 0;  // bytes of a node
+  };
+  std::vector<Kind> kinds;
+  std::map<std::pair<int, int>, double> between;  // bytes from a node to each node of a kind
 };
 
 MovementCost::MovementCost(const Change& change)
@@ -54,19 +59,30 @@ MovementCost::Sources MovementCost::SourcesOf(Pieces NodeState::*kind) const {
   }
   for (int node = 0; node < static_cast<int>(held_.size()); ++node) {
     for (const Piece& piece : held_[node].*kind) {
-      for (Source& source : sources[piece.space]) {
-        if (source.begin >= piece.begin && source.end <= piece.end) source.holders.push_back(node);
+      std::vector<Source>& of_space = sources[piece.space];
+      for (size_t i = FirstOverlap(of_space, piece); i < of_space.size() && of_space[i].begin < piece.end; ++i) {
+        of_space[i].holders.push_back(node);
       }
     }
   }
   return sources;
 }
 
-std::vector<int> MovementCost::Nearest(const std::vector<int>& holders, int node) const {
+// The first source that ends beyond the piece's begin.
+size_t MovementCost::FirstOverlap(const std::vector<Source>& sources, const Piece& piece) {
+  const auto first = std::partition_point(sources.begin(), sources.end(),
+                                          [&](const Source& source) { return source.end <= piece.begin; });
+  return static_cast<size_t>(first - sources.begin());
+}
+
+std::vector<int> MovementCost::Nearest(const std::vector<int>& holders, ir::PoolId pool) const {
   std::vector<int> nearest;
-  double best = 0;
-  for (const int holder : holders) {
-    const double rate = sim::HopRate(change_.problem.cluster, pools_[holder], pools_[node], 1);
+  double best = 0, rate = 0;
+  for (size_t i = 0; i < holders.size(); ++i) {
+    const int holder = holders[i];
+    if (i == 0 || pools_[holder] != pools_[holders[i - 1]]) {
+      rate = sim::HopRate(change_.problem.cluster, pools_[holder], pool, 1);
+    }
     if (rate > best) nearest.clear();
     if (rate >= best) nearest.push_back(holder);
     best = std::max(best, rate);
@@ -74,26 +90,30 @@ std::vector<int> MovementCost::Nearest(const std::vector<int>& holders, int node
   return nearest;
 }
 
-void MovementCost::Fetch(const Pieces& pieces, const Sources& sources, double bytes_each, int node,
+void MovementCost::Fetch(const Pieces& pieces, const Sources& sources, double bytes_each, int kind,
                          Flows& flows) const {
+  Flows::Kind& of = flows.kinds[kind];
   for (const Piece& piece : pieces) {
     int64_t left = piece.end - piece.begin;
-    for (const Source& source : sources[piece.space]) {
+    const std::vector<Source>& of_space = sources[piece.space];
+    for (size_t i = FirstOverlap(of_space, piece); i < of_space.size() && of_space[i].begin < piece.end; ++i) {
+      const Source& source = of_space[i];
+      if (source.holders.empty()) continue;
       const int64_t shared = std::min(piece.end, source.end) - std::max(piece.begin, source.begin);
-      if (shared <= 0 || source.holders.empty()) continue;
       left -= shared;
       const double bytes = bytes_each * static_cast<double>(shared);
-      const std::vector<int> nearest = Nearest(source.holders, node);
-      for (const int holder : nearest) flows.between[{holder, node}] += bytes / static_cast<double>(nearest.size());
-      flows.fetched[node] += bytes;
+      const std::vector<int> nearest = Nearest(source.holders, of.pool);
+      for (const int holder : nearest) flows.between[{holder, kind}] += bytes / static_cast<double>(nearest.size());
+      of.fetched += bytes;
     }
-    flows.checkpoint[node] += bytes_each * static_cast<double>(left);
+    of.checkpoint += bytes_each * static_cast<double>(left);
   }
 }
 
 namespace {
 
-// How long the busiest of the things that flows share works. Things are told apart by (kind, node, zone).
+// How long the busiest of the things that flows share works. Things are told apart by (what, node or
+// kind of nodes, zone).
 class SharedThings {
  public:
   enum Kind { kCardOut, kCardIn, kLinkOut, kLinkIn };
@@ -123,7 +143,7 @@ void MovementCost::AddTimes(const Flows& flows, Movement& movement) const {
   const ir::Cluster& cluster = change_.problem.cluster;
   std::map<std::pair<ir::ZoneId, ir::ZoneId>, size_t> index;
   const auto zones_of = [&](const std::pair<int, int>& ends) {
-    return std::make_pair(cluster.pool(pools_[ends.first]).zone, cluster.pool(pools_[ends.second]).zone);
+    return std::make_pair(cluster.pool(pools_[ends.first]).zone, cluster.pool(flows.kinds[ends.second].pool).zone);
   };
   for (const auto& [ends, bytes] : flows.between) index.insert({zones_of(ends), 0});
   for (auto& [zones, position] : index) {
@@ -133,21 +153,23 @@ void MovementCost::AddTimes(const Flows& flows, Movement& movement) const {
   SharedThings things;
   for (const auto& [ends, bytes] : flows.between) {
     const auto [from, to] = ends;
+    const ir::PoolId to_pool = flows.kinds[to].pool;
+    const double sent = bytes * flows.kinds[to].nodes;
     const auto zones = zones_of(ends);
     const size_t at = index.at(zones);
     LinkMove& move = movement.links[at];
-    const ir::Link& link = cluster.link(pools_[from], pools_[to]);
-    move.bytes += bytes;
-    move.egress += Usd(link.egress.value() * bytes);
+    const ir::Link& link = cluster.link(pools_[from], to_pool);
+    move.bytes += sent;
+    move.egress += Usd(link.egress.value() * sent);
     if (link.share == ir::LinkShare::kPerNode) {
-      things.Add(SharedThings::kLinkOut, from, zones.second.index(), bytes / link.bandwidth.value(), at);
+      things.Add(SharedThings::kLinkOut, from, zones.second.index(), sent / link.bandwidth.value(), at);
       things.Add(SharedThings::kLinkIn, to, zones.first.index(), bytes / link.bandwidth.value(), at);
     } else {
       move.seconds = std::max(move.seconds, Seconds(bytes / link.bandwidth.value()));
     }
     const auto& out = cluster.machine(pools_[from]).nic;
-    const auto& in = cluster.machine(pools_[to]).nic;
-    if (out) things.Add(SharedThings::kCardOut, from, 0, bytes / out->value(), at);
+    const auto& in = cluster.machine(to_pool).nic;
+    if (out) things.Add(SharedThings::kCardOut, from, 0, sent / out->value(), at);
     if (in) things.Add(SharedThings::kCardIn, to, 0, bytes / in->value(), at);
   }
   things.Raise(movement.links);
@@ -157,9 +179,9 @@ void MovementCost::AddTimes(const Flows& flows, Movement& movement) const {
     movement.egress += move.egress;
     movement.seconds = std::max(movement.seconds, move.seconds);
   }
-  for (const double bytes : flows.checkpoint) {
-    movement.checkpoint_bytes += bytes;
-    movement.seconds = std::max(movement.seconds, Seconds(bytes / sim::kCheckpointBandwidth.value()));
+  for (const Flows::Kind& kind : flows.kinds) {
+    movement.checkpoint_bytes += kind.checkpoint * kind.nodes;
+    movement.seconds = std::max(movement.seconds, Seconds(kind.checkpoint / sim::kCheckpointBandwidth.value()));
   }
 }
 
@@ -184,22 +206,27 @@ void MovementCost::CountProcesses(const ir::Plan& next, Movement& movement) cons
 
 Movement MovementCost::Of(const ir::Plan& next) const {
   const std::vector<NodeState> needed = spaces_.Of(next, offsets_);
-  Flows flows{.between = {},
-              .fetched = std::vector<double>(held_.size(), 0.0),
-              .checkpoint = std::vector<double>(held_.size(), 0.0)};
-  std::vector<std::set<int>> fetched(held_.size());  // spaces, by node
+  Flows flows;
+  std::map<std::pair<ir::PoolId, NodeState>, int> kinds;  // by what is missing
+  std::vector<std::set<int>> fetched(held_.size());       // spaces, by node
   Movement movement;
   for (int node = 0; node < static_cast<int>(held_.size()); ++node) {
-    const NodeState missing = spaces_.Missing(needed[node], held_[node]);
-    Fetch(missing.weights, weights_, spaces_.weight_bytes(), node, flows);
-    Fetch(missing.optimizer, optimizer_, spaces_.optimizer_bytes(), node, flows);
+    NodeState missing = spaces_.Missing(needed[node], held_[node]);
+    if (missing == NodeState()) continue;
     for (const Piece& piece : missing.weights) fetched[node].insert(piece.space);
     for (const Piece& piece : missing.optimizer) fetched[node].insert(piece.space);
-    if (flows.fetched[node] == 0 && flows.checkpoint[node] == 0) continue;
-    const int pool = pools_[node].index();
-    movement.nodes.push_back({.node = {.pool = pools_[node], .node = node - offsets_[pool]},
-                              .bytes = flows.fetched[node],
-                              .checkpoint_bytes = flows.checkpoint[node]});
+    const auto [it, is_new] = kinds.insert({{pools_[node], std::move(missing)}, static_cast<int>(flows.kinds.size())});
+    const int kind = it->second;
+    if (is_new) {
+      flows.kinds.push_back({.pool = pools_[node]});
+      Fetch(it->first.second.weights, weights_, spaces_.weight_bytes(), kind, flows);
+      Fetch(it->first.second.optimizer, optimizer_, spaces_.optimizer_bytes(), kind, flows);
+    }
+    Flows::Kind& of = flows.kinds[kind];
+    ++of.nodes;
+    movement.nodes.push_back({.node = {.pool = of.pool, .node = node - offsets_[of.pool.index()]},
+                              .bytes = of.fetched,
+                              .checkpoint_bytes = of.checkpoint});
   }
   AddTimes(flows, movement);
   for (const ir::Pipeline& pipeline : next.pipelines) {

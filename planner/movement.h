@@ -56,7 +56,8 @@ class MovementCost {
   // `change` must outlive this.
   explicit MovementCost(const Change& change);
 
-  // To a plan of change.problem. O(nodes · layers · holders).
+  // To a plan of change.problem. O(nodes · layers + kinds · layers · holders), a kind: nodes of a pool that miss the
+  // same.
   Movement Of(const ir::Plan& next) const;
 
   const Change& change() const { return change_; }
@@ -80,8 +81,9 @@ class MovementCost {
 
   struct Flows;
   Sources SourcesOf(Pieces NodeState::*kind) const;
-  void Fetch(const Pieces& pieces, const Sources& sources, double bytes_each, int node, Flows& flows) const;
-  std::vector<int> Nearest(const std::vector<int>& holders, int node) const;
+  void Fetch(const Pieces& pieces, const Sources& sources, double bytes_each, int kind, Flows& flows) const;
+  static size_t FirstOverlap(const std::vector<Source>& sources, const Piece& piece);
+  std::vector<int> Nearest(const std::vector<int>& holders, ir::PoolId pool) const;
   void AddTimes(const Flows& flows, Movement& movement) const;
   void CountProcesses(const ir::Plan& next, Movement& movement) const;
 

@@ -5,20 +5,13 @@
 #include <utility>
 
 namespace sail::planner {
-namespace {
-
-int SlotOf(const StageTable& table, const ir::Stage& stage) {
-  return table.SlotIndex({.pool = stage.group.pool, .tensor = stage.group.degree(), .recompute = stage.recompute});
-}
-
-}  // namespace
 
 Team TeamOf(const StageTable& table, const ir::Pipeline& pipeline) {
   const std::vector<int>& sizes = table.problem().job.micro_batches;
   const auto size = std::find(sizes.begin(), sizes.end(), pipeline.micro_batch);
   Team team{.micro = static_cast<int>(size - sizes.begin()), .slots = {}, .counts = {}};
   for (const ir::Stage& stage : pipeline.stages) {
-    team.slots.push_back(SlotOf(table, stage));
+    team.slots.push_back(table.SlotOf(stage));
     team.counts.push_back(stage.layer_count());
   }
   return team;
@@ -45,7 +38,7 @@ std::vector<PipelineShape> NearShapes(const StageTable& table, const ir::Plan& p
   int deepest = 0;
   for (const ir::Pipeline& pipeline : plan.pipelines) {
     deepest = std::max(deepest, static_cast<int>(pipeline.stages.size()));
-    for (const ir::Stage& stage : pipeline.stages) slots.insert(SlotOf(table, stage));
+    for (const ir::Stage& stage : pipeline.stages) slots.insert(table.SlotOf(stage));
   }
   slots.erase(-1);  // of a pool that has no nodes now
   const ir::Job& job = table.problem().job;

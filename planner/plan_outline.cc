@@ -4,7 +4,6 @@
 #include <vector>
 
 namespace sail::planner {
-namespace {
 
 bool IsSameNode(const ir::TensorGroup& a, const ir::TensorGroup& b) { return a.pool == b.pool && a.node == b.node; }
 
@@ -12,17 +11,24 @@ bool HasNextOnNode(const ir::Pipeline& pipeline, size_t s) {
   return s + 1 < pipeline.stages.size() && IsSameNode(pipeline.stages[s].group, pipeline.stages[s + 1].group);
 }
 
-bool IsInClassOf(const ir::Pipeline& first, const ir::Pipeline& pipeline) {
-  if (first.micro_batch != pipeline.micro_batch || first.micro_batches != pipeline.micro_batches) return false;
-  if (first.stages.size() != pipeline.stages.size()) return false;
-  for (size_t s = 0; s < first.stages.size(); ++s) {
-    const ir::Stage &a = first.stages[s], &b = pipeline.stages[s];
-    const bool is_alike = a.last_layer == b.last_layer && a.group.pool == b.group.pool &&
-                          a.group.degree() == b.group.degree() && a.recompute == b.recompute;
-    if (!is_alike || HasNextOnNode(first, s) != HasNextOnNode(pipeline, s)) return false;
+bool IsAlike(const ir::Pipeline& a, const ir::Pipeline& b) {
+  return a.micro_batch == b.micro_batch &&
+         std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(),
+                    [](const ir::Stage& x, const ir::Stage& y) {
+                      return x.last_layer == y.last_layer && x.group.pool == y.group.pool &&
+                             x.group.degree() == y.group.degree() && x.recompute == y.recompute;
+                    });
+}
+
+bool IsPlacedAlike(const ir::Pipeline& a, const ir::Pipeline& b) {
+  if (!IsAlike(a, b)) return false;
+  for (size_t s = 0; s < a.stages.size(); ++s) {
+    if (HasNextOnNode(a, s) != HasNextOnNode(b, s)) return false;
   }
   return true;
 }
+
+namespace {
 
 sim::PipelineClass ClassOf(const ir::Pipeline& first) {
   sim::PipelineClass of{
@@ -46,8 +52,9 @@ sim::PlanOutline OutlineOf(const ir::Plan& plan) {
   sim::PlanOutline outline{.sharding = plan.optimizer_sharding, .classes = {}};
   std::vector<const ir::Pipeline*> firsts;  // by class
   for (const ir::Pipeline& pipeline : plan.pipelines) {
-    const auto it = std::find_if(firsts.begin(), firsts.end(),
-                                 [&](const ir::Pipeline* first) { return IsInClassOf(*first, pipeline); });
+    const auto it = std::find_if(firsts.begin(), firsts.end(), [&](const ir::Pipeline* first) {
+      return first->micro_batches == pipeline.micro_batches && IsPlacedAlike(*first, pipeline);
+    });
     const auto c = static_cast<size_t>(it - firsts.begin());
     if (it == firsts.end()) {
       firsts.push_back(&pipeline);

@@ -23,12 +23,6 @@
 
 namespace sail::planner {
 
-// The rate of a placed pipeline; max_micro_batches 0 if it does not fit in memory. Its slots must be in the table.
-PipelineRate RateOf(const StageTable& table, const ir::Pipeline& pipeline);
-
-// Shares the global batch among the plan's pipelines (ShareSamples) by their rates. False if that is impossible.
-bool Share(const StageTable& table, ir::Plan& plan);
-
 class Refiner {
  public:
   // The arguments must outlive this.

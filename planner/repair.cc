@@ -78,17 +78,8 @@ class FreeGpus {
   std::vector<int> counts_;
 };
 
-}  // namespace
-
-ir::Plan Repair::Dropped() const {
-  ir::Plan plan = movement_.change().previous;
-  std::erase_if(plan.pipelines, [](const ir::Pipeline& pipeline) { return LostGroups(pipeline) > 0; });
-  return plan;
-}
-
-std::optional<ir::Plan> Repair::Rebuild(const ir::Plan& kept, const std::vector<ir::Pipeline>& broken) const {
-  ir::Plan plan = kept;
-  FreeGpus free(movement_, plan);
+// The plan with the broken pipelines beside what it has, their lost groups on GPUs that it leaves free.
+std::optional<ir::Plan> Rebuild(ir::Plan plan, FreeGpus free, const std::vector<ir::Pipeline>& broken) {
   for (const ir::Pipeline& pipeline : broken) {
     free.TakeSurvivors(pipeline);
     plan.pipelines.push_back(pipeline);
@@ -107,27 +98,11 @@ std::optional<ir::Plan> Repair::Rebuild(const ir::Plan& kept, const std::vector<
   return plan;
 }
 
-std::optional<ir::Plan> Repair::Rebuilt() const {
-  std::vector<ir::Pipeline> broken;
-  for (const ir::Pipeline& pipeline : movement_.change().previous.pipelines) {
-    if (LostGroups(pipeline) > 0) broken.push_back(pipeline);
-  }
-  std::stable_sort(broken.begin(), broken.end(),
-                   [](const ir::Pipeline& a, const ir::Pipeline& b) { return LostGroups(a) < LostGroups(b); });
-  const ir::Plan kept = Dropped();
-  for (; !broken.empty(); broken.pop_back()) {
-    std::optional<ir::Plan> plan = Rebuild(kept, broken);
-    if (plan) return plan;
-  }
-  return std::nullopt;
-}
-
 // Indices of shapes, by the samples per second of as many pipelines as there are GPUs for in each pool.
-std::vector<int> Repair::FillersOf(const ir::Plan& base) const {
-  const FreeGpus free(movement_, base);
+std::vector<int> FillersOf(const std::vector<PipelineShape>& shapes, const FreeGpus& free) {
   std::vector<std::pair<double, int>> fillers;
-  for (int i = 0; i < static_cast<int>(shapes_.size()); ++i) {
-    const PipelineShape& shape = shapes_[i];
+  for (int i = 0; i < static_cast<int>(shapes.size()); ++i) {
+    const PipelineShape& shape = shapes[i];
     int pipelines = std::numeric_limits<int>::max();
     for (size_t p = 0; p < shape.gpus.size(); ++p) {
       if (shape.gpus[p] > 0) pipelines = std::min(pipelines, free.CountIn(static_cast<int>(p)) / shape.gpus[p]);
@@ -140,6 +115,30 @@ std::vector<int> Repair::FillersOf(const ir::Plan& base) const {
   return best;
 }
 
+}  // namespace
+
+ir::Plan Repair::Dropped() const {
+  ir::Plan plan = movement_.change().previous;
+  std::erase_if(plan.pipelines, [](const ir::Pipeline& pipeline) { return LostGroups(pipeline) > 0; });
+  return plan;
+}
+
+std::optional<ir::Plan> Repair::Rebuilt() const {
+  std::vector<ir::Pipeline> broken;
+  for (const ir::Pipeline& pipeline : movement_.change().previous.pipelines) {
+    if (LostGroups(pipeline) > 0) broken.push_back(pipeline);
+  }
+  std::stable_sort(broken.begin(), broken.end(),
+                   [](const ir::Pipeline& a, const ir::Pipeline& b) { return LostGroups(a) < LostGroups(b); });
+  const ir::Plan kept = Dropped();
+  const FreeGpus free(movement_, kept);
+  for (; !broken.empty(); broken.pop_back()) {
+    std::optional<ir::Plan> plan = Rebuild(kept, free, broken);
+    if (plan) return plan;
+  }
+  return std::nullopt;
+}
+
 bool Repair::HasSamplesFor(const ir::Plan& plan, const PipelineShape& shape) const {
   int64_t samples = table_.problem().job.micro_batches[shape.micro];
   for (const ir::Pipeline& pipeline : plan.pipelines) samples += pipeline.micro_batch;
@@ -148,10 +147,11 @@ bool Repair::HasSamplesFor(const ir::Plan& plan, const PipelineShape& shape) con
 
 std::vector<ir::Plan> Repair::Filled(const ir::Plan& base) const {
   std::vector<ir::Plan> plans;
-  for (const int filler : FillersOf(base)) {
+  const FreeGpus free_of_base(movement_, base);
+  for (const int filler : FillersOf(shapes_, free_of_base)) {
     const PipelineShape& shape = shapes_[filler];
     ir::Plan plan = base;
-    FreeGpus free(movement_, base);
+    FreeGpus free = free_of_base;
     for (bool fits = HasSamplesFor(plan, shape); fits; fits = fits && HasSamplesFor(plan, shape)) {
       ir::Pipeline added = MakePipeline(table_, shape.micro, shape.slots, shape.counts);
       for (ir::Stage& stage : added.stages) fits = fits && free.Place(stage);

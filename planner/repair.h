@@ -31,8 +31,6 @@ class Repair {
   std::vector<ir::Plan> Filled(const ir::Plan& base) const;
 
  private:
-  std::optional<ir::Plan> Rebuild(const ir::Plan& kept, const std::vector<ir::Pipeline>& broken) const;
-  std::vector<int> FillersOf(const ir::Plan& base) const;
   // Whether the batch has a micro-batch for each pipeline and for one more of that shape.
   bool HasSamplesFor(const ir::Plan& plan, const PipelineShape& shape) const;
 

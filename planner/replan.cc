@@ -10,8 +10,8 @@
 #include "planner/draft_climber.h"
 #include "planner/near.h"
 #include "planner/place.h"
-#include "planner/refine.h"
 #include "planner/repair.h"
+#include "planner/share_plan.h"
 
 namespace sail::planner {
 

@@ -57,6 +57,10 @@ int StageTable::SlotIndex(const Slot& slot) const {
   return it != slots_.end() && *it == slot ? static_cast<int>(it - slots_.begin()) : -1;
 }
 
+int StageTable::SlotOf(const ir::Stage& stage) const {
+  return SlotIndex({.pool = stage.group.pool, .tensor = stage.group.degree(), .recompute = stage.recompute});
+}
+
 std::vector<int> StageTable::PoolsOf(const std::vector<int>& slots) const {
   std::vector<int> pools;
   for (const int slot : slots) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/plan.h"
 #include "compiler/ir/problem.h"
 #include "planner/pool_kinds.h"
 #include "simulator/cost_model.h"
@@ -56,6 +57,7 @@ class StageTable {
   bool FitsLike(const StageTable& other) const;
   const std::vector<Slot>& slots() const { return slots_; }  // ascending
   int SlotIndex(const Slot& slot) const;                     // -1 if there is none
+  int SlotOf(const ir::Stage& stage) const;                  // the same
   // The pools of a chain, each once, in order of their first stage.
   std::vector<int> PoolsOf(const std::vector<int>& slots) const;
   // The chain on other pools: every pool of `from` replaced by that of `to` at the same place.

@@ -161,6 +161,21 @@ TEST(Membership, SaysWhatCannotBe) {
   EXPECT_THAT(message({.nodes = {2, 4}, .lost = {P(1)}}), HasSubstr("2 nodes now, but 3 of the plan's nodes there"));
 }
 
+// Nodes 0 and 2 are new and miss the same: node 4 sends its layers 0..2 twice.
+TEST(Movement, NodesThatMissTheSameShareTheirSource) {
+  ir::Problem problem = RoundProblem();
+  problem.cluster.pools[0].quota = 6;
+  ir::Plan plan = TwoByTwo();
+  plan.pipelines.push_back(
+      {.micro_batch = 1, .micro_batches = 4, .stages = {MakeStage(0, 2, 0, 4, {0}), MakeStage(3, 5, 0, 5, {0})}});
+  const Change change = Apply(problem, plan, {.nodes = {6, 4}, .lost = {P(0), P(2)}});
+  const Movement movement = MovementCost(change).Of(plan);
+  EXPECT_EQ(movement.bytes, 2 * 12 * kFirst);
+  EXPECT_DOUBLE_EQ(movement.seconds.value(), 2 * 12 * kFirst / 2048);
+  EXPECT_THAT(movement.nodes,
+              ElementsAre(NodeMove{.node = P(0), .bytes = 12 * kFirst}, NodeMove{.node = P(2), .bytes = 12 * kFirst}));
+}
+
 TEST(AssignNodes, TheCheapestPairIsNotAlwaysTaken) {
   EXPECT_THAT(CheapestAssignment({{1, 2, 9}, {1, 10, 9}}), ElementsAre(1, 0));
   EXPECT_THAT(CheapestAssignment({{5, 4, 7}, {6, 3, 8}, {9, 9, 1}}), ElementsAre(0, 1, 2));
@@ -183,6 +198,30 @@ TEST(AssignNodes, NodesPlayTheirOldParts) {
   EXPECT_EQ(none.bytes, 0);
   EXPECT_EQ(none.stages_kept, 4);
   EXPECT_EQ(none.processes_kept, 4);
+}
+
+// Beyond what is assigned exactly: 100 pipelines on 200 nodes, named backwards. Parts and nodes that are alike are
+// paired in order.
+TEST(AssignNodes, ManyNodesPlayTheirOldParts) {
+  constexpr int kPipelines = 100, kNodes = 2 * kPipelines;
+  static_assert(kNodes > kExactNodes);
+  ir::Problem problem = RoundProblem();
+  problem.cluster.pools[0].quota = kNodes;
+  ir::Plan previous, next;
+  for (int p = 0; p < kPipelines; ++p) {
+    previous.pipelines.push_back({.micro_batch = 1,
+                                  .micro_batches = 4,
+                                  .stages = {MakeStage(0, 2, 0, 2 * p, {0}), MakeStage(3, 5, 0, 2 * p + 1, {0})}});
+    next.pipelines.push_back(previous.pipelines.back());
+    for (ir::Stage& stage : next.pipelines.back().stages) stage.group.node = kNodes - 1 - stage.group.node;
+  }
+  const Change change = Apply(problem, previous, {.nodes = {kNodes, 4}, .lost = {}});
+  const MovementCost movement(change);
+  EXPECT_DOUBLE_EQ(movement.Of(next).bytes, kPipelines * 12 * (kFirst + kSecond));
+  AssignNodes(movement, next);
+  EXPECT_EQ(movement.Of(next).bytes, 0);
+  EXPECT_EQ(next.pipelines[0].stages[0].group.node, kNodes - 2);
+  EXPECT_EQ(next.pipelines[kPipelines - 1].stages[0].group.node, 0);
 }
 
 }  // namespace
