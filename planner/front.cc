@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/base/status_macros.h"
+#include "planner/canonical_order.h"
 #include "planner/search.h"
 
 namespace sail::planner {
@@ -89,7 +90,14 @@ bool IsBeaten(const ir::FrontPoint& a, const ir::FrontPoint& b) {
 absl::StatusOr<std::vector<ir::Plan>> FindFrontCandidates(const ir::Problem& problem, const sim::CostModel& costs,
                                                           const PlannerOptions& options,
                                                           const FrontProgress& progress) {
-  return FrontScan(problem, costs, options, progress).Scan();
+  const CanonicalOrder canonical(problem, costs, options.least_nodes);
+  PlannerOptions in_order = options;
+  in_order.least_nodes = canonical.least_nodes();
+  SAIL_ASSIGN_OR_RETURN(std::vector<ir::Plan> plans,
+                        FrontScan(canonical.problem(), canonical.costs(), in_order, progress).Scan());
+  for (ir::Plan& plan : plans) plan = canonical.Restore(std::move(plan));
+  std::sort(plans.begin(), plans.end());
+  return plans;
 }
 
 std::vector<ir::FrontPoint> NonDominated(std::vector<ir::FrontPoint> points) {

@@ -31,16 +31,16 @@ int64_t GpusOf(const ir::Cluster& cluster, const std::vector<int>& quotas) {
   return gpus;
 }
 
-// Drafts worth a climb: the best of each set of slots in use, best first, then the next best of each, …
+// Drafts worth a climb: the best of each layout and set of slots in use, best first, then the next best of each, …
 std::vector<ScoredDraft> Diverse(std::vector<ScoredDraft> drafts, size_t most) {
   std::stable_sort(drafts.begin(), drafts.end(),
                    [](const ScoredDraft& a, const ScoredDraft& b) { return a.score < b.score; });
-  std::map<std::vector<int>, size_t> met;  // drafts so far, by slots in use
+  std::map<std::pair<Layout, std::vector<int>>, size_t> met;  // drafts so far
   std::vector<std::pair<size_t, size_t>> order;
   for (size_t i = 0; i < drafts.size(); ++i) {
     std::set<int> slots;
     for (const Team& team : drafts[i].draft.teams) slots.insert(team.slots.begin(), team.slots.end());
-    order.push_back({met[std::vector<int>(slots.begin(), slots.end())]++, i});
+    order.push_back({met[{drafts[i].draft.layout, std::vector<int>(slots.begin(), slots.end())}]++, i});
   }
   std::sort(order.begin(), order.end());
   std::vector<ScoredDraft> chosen;
@@ -61,10 +61,7 @@ class TableSearch {
 
   absl::StatusOr<SearchResult> Run() {
     std::vector<ScoredDraft> seeds;
-    for (Draft& seed : MakeSeeds(drafts_, shapes_)) {
-      const std::optional<Score> score = drafts_.Judge(seed);
-      if (score) seeds.push_back({.draft = std::move(seed), .score = *score});
-    }
+    for (Draft& seed : MakeSeeds(drafts_, shapes_)) Score(std::move(seed), seeds);
     const std::vector<ScoredDraft> finalists = table_.kinds().is_small() ? std::move(seeds) : Climb(std::move(seeds));
     SearchResult result;
     Refiner refiner(table_, shapes_, drafts_.estimator(), judge_);
@@ -79,6 +76,18 @@ class TableSearch {
   }
 
  private:
+  // Also by stage where that is better: what nodes share decides how much synchronisation takes, and so which plans are
+  // good at all. (Of small problems plans are placed in every layout.)
+  void Score(Draft seed, std::vector<ScoredDraft>& seeds) {
+    const std::optional<planner::Score> score = drafts_.Judge(seed);
+    Draft by_stage = seed;
+    if (score) seeds.push_back({.draft = std::move(seed), .score = *score});
+    if (table_.kinds().is_small()) return;
+    by_stage.layout = Layout::kByStage;
+    const std::optional<planner::Score> other = drafts_.Judge(by_stage);
+    if (other && (!score || *other < *score)) seeds.push_back({.draft = std::move(by_stage), .score = *other});
+  }
+
   // Local optima, best first.
   std::vector<ScoredDraft> Climb(std::vector<ScoredDraft> seeds) {
     std::vector<ScoredDraft> optima = ClimbFrom(Diverse(std::move(seeds), kClimbs));

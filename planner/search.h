@@ -4,7 +4,7 @@
 //
 //   1. Shapes of all chains (pipeline_shapes.h).
 //   2. Seeds (seeds.h), as drafts: plans whose GPUs have no names yet, judged in microseconds by the estimator of the
-//      cost model (simulator/outline.h).
+//      cost model (simulator/outline.h), also in another layout.
 //   3. Large problems: from the best seeds of each set of slots a climb (draft_climber.h); a few of the best optima
 //      are placed on nodes, judged as plans and refined (refine.h).
 //      Small problems: every seed is placed in every layout, judged and refined: there single GPUs matter, and drafts

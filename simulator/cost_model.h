@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/plan.h"
@@ -75,6 +76,12 @@ class CostModel {
   // Estimates what Evaluate says of regular plans (outline.h) in microseconds. The timeline's model estimates the
   // closed form. The result must not outlive the model.
   virtual std::unique_ptr<OutlineEstimator> MakeEstimator() const = 0;
+
+  // The same model of the same problem in another order: its pool p is `pools[p]` of this one's; zones and regions are
+  // in another order, too, GPUs and machines are not. `problem` must outlive the result, and so must what this was made
+  // from.
+  virtual std::unique_ptr<CostModel> Reordered(const ir::Problem& problem,
+                                               const std::vector<ir::PoolId>& pools) const = 0;
 };
 
 }  // namespace sail::sim

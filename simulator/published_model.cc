@@ -66,6 +66,9 @@ class PublishedCostModel : public CostModel {
   std::unique_ptr<OutlineEstimator> MakeEstimator() const override {
     return MakePublishedEstimator(problem_, model_, network_);
   }
+  std::unique_ptr<CostModel> Reordered(const ir::Problem& problem, const std::vector<ir::PoolId>&) const override {
+    return std::make_unique<PublishedCostModel>(problem, model_, network_);
+  }
 
  private:
   const std::vector<PublicLayerTime>* TimesOf(const StageShape& stage) const {

@@ -131,6 +131,9 @@ class SailCostModel : public CostModel {
   }
 
   std::unique_ptr<OutlineEstimator> MakeEstimator() const override { return MakeSailEstimator(stage_costs_); }
+  std::unique_ptr<CostModel> Reordered(const ir::Problem& problem, const std::vector<ir::PoolId>&) const override {
+    return MakeSailCostModel(problem);
+  }
 
  private:
   Bytes Memory(const StageShape& stage, int in_flight, int vocab_multiple) const {
@@ -155,6 +158,9 @@ class TimelineCostModel : public SailCostModel {
  public:
   explicit TimelineCostModel(const ir::Problem& problem) : SailCostModel(problem), problem_(problem) {}
   absl::StatusOr<ir::Report> Evaluate(const ir::Plan& plan) const override { return Simulate(problem_, plan); }
+  std::unique_ptr<CostModel> Reordered(const ir::Problem& problem, const std::vector<ir::PoolId>&) const override {
+    return MakeTimelineCostModel(problem);
+  }
 
  private:
   const ir::Problem& problem_;

@@ -1,6 +1,6 @@
 // What must hold of the search where no exhaustive planner can follow. Failures print the seed: test::MidsizeProblem is
-// the problem. The search is a heuristic: on a richer or a reordered problem it sometimes ends in another optimum,
-// which is bounded here in how often and in how far.
+// the problem. The search is a heuristic: on a richer problem it sometimes ends in another optimum, which is bounded
+// here in how often and in how far.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 
 #include "compiler/base/tolerance.h"
 #include "compiler/ir/verify_plan.h"
-#include "planner/planner.h"
 #include "simulator/profiles.h"
 #include "simulator/sail_cost_model.h"
+#include "tests/property/find_plan.h"
 #include "tests/support/midsize_problem.h"
 
 namespace sail::planner {
@@ -23,22 +23,14 @@ namespace {
 
 constexpr int kInstances = 1'000;
 constexpr int64_t kBriefWork = 1'000;  // far below the default: a thousand searches in a minute
-constexpr double kSameValue = 1e-9;    // relative: sums in another order
-// What is compared: fewer instances, searched for longer, from kFirstCompared on.
+constexpr int kReordered = 100;
+// What is compared with richer problems: fewer instances, searched as long as any job, from kFirstCompared on.
 constexpr int kFirstCompared = 10'000;
 constexpr int kCompared = 40;
-constexpr int64_t kWork = 20'000;
-// Measured of 37 that have a plan: 2 worse with a node more, 6 with a zone more, none with more memory or bandwidth,
-// and 6 that differ backwards, by at most 11 %.
-constexpr double kMostWorse = 0.25;
-constexpr double kLargestGap = 0.2;
-
-PlanOutcome Find(const ir::Problem& problem, int64_t work) {
-  absl::StatusOr<PlanOutcome> outcome =
-      FindPlan(problem, *sim::MakeSailCostModel(problem), {.work_budget = work, .bound_work = 0});
-  SAIL_CHECK(outcome.ok()) << outcome.status().ToString();
-  return *std::move(outcome);
-}
+// Measured of 37 that have a plan: 2 worse with a node more, 3 with a zone more, one of these by 38 %, none with more
+// memory or bandwidth.
+constexpr double kMostWorse = 0.1;
+constexpr double kMostWorseBy = 0.5;
 
 struct Instance {
   ir::Problem problem;
@@ -52,19 +44,8 @@ const Instance& InstanceOf(int seed) {
   const auto it = known.find(seed);
   if (it != known.end()) return it->second;
   ir::Problem problem = test::MidsizeProblem(seed);
-  PlanOutcome outcome = Find(problem, seed < kFirstCompared ? kBriefWork : kWork);
+  PlanOutcome outcome = seed < kFirstCompared ? Find(problem, kBriefWork) : Find(problem);
   return known.insert({seed, {std::move(problem), std::move(outcome)}}).first->second;
-}
-
-// By how much `a` is worse than `b` in the first term in which they differ; negative if better.
-double Gap(const ir::Job& job, const ir::Report& a, const ir::Report& b) {
-  for (const ir::ObjectiveTerm& term : job.objective) {
-    const double x = ir::Value(a, term.metric), y = ir::Value(b, term.metric);
-    if (x == y) continue;  // also where there is no share of it: no egress
-    const double gap = term.maximize ? y / x - 1 : x / y - 1;
-    if (std::abs(gap) > kSameValue) return gap;
-  }
-  return 0;
 }
 
 TEST(MidsizeProperty, PlansAreSoundAndKeepEveryLimit) {
@@ -98,7 +79,7 @@ TEST(MidsizeProperty, PlansAreSoundAndKeepEveryLimit) {
 }
 
 // Compares instances with what `change` makes of them: no worse, but for the few that kMostWorse allows.
-void ExpectNoWorse(const std::function<void(ir::Problem&, Rng&)>& change, bool also_no_better = false) {
+void ExpectNoWorse(const std::function<void(ir::Problem&, Rng&)>& change) {
   int compared = 0, worse = 0;
   double largest = 0;
   for (int seed = kFirstCompared; seed < kFirstCompared + kCompared; ++seed) {
@@ -108,20 +89,17 @@ void ExpectNoWorse(const std::function<void(ir::Problem&, Rng&)>& change, bool a
     ir::Problem changed = instance.problem;
     Rng rng(seed);
     change(changed, rng);
-    const PlanOutcome outcome = Find(changed, kWork);
-    ++compared;
+    const PlanOutcome outcome = Find(changed);
     const auto* found = std::get_if<Feasible>(&outcome);
-    EXPECT_NE(found, nullptr) << "no plan any more";
-    if (found == nullptr) continue;
+    ASSERT_NE(found, nullptr) << "no plan any more";
     const double gap = Gap(changed.job, found->report, instance.found()->report);
-    const double excess = also_no_better ? std::abs(gap) : gap;
-    worse += excess > 0 ? 1 : 0;
-    largest = std::max(largest, excess);
+    ++compared;
+    worse += gap > 0 ? 1 : 0;
+    largest = std::max(largest, gap);
   }
-  std::cout << worse << " of " << compared << (also_no_better ? " differ" : " are worse") << ", by at most " << largest
-            << "\n";
+  std::cout << worse << " of " << compared << " are worse, by at most " << largest << "\n";
   EXPECT_LE(worse, kMostWorse * compared);
-  EXPECT_LE(largest, kLargestGap);
+  EXPECT_LE(largest, kMostWorseBy);
 }
 
 void CompleteProfileAnew(ir::Problem& problem) {
@@ -167,57 +145,43 @@ TEST(MidsizeProperty, MoreBandwidthDoesNotHurt) {
   });
 }
 
-// The same cluster with all that it lists backwards, under other names.
-TEST(MidsizeProperty, OrderChangesNothing) {
-  const auto backwards = [](ir::Problem& problem, Rng& /*rng*/) {
-    ir::Cluster& cluster = problem.cluster;
-    std::reverse(cluster.gpus.begin(), cluster.gpus.end());
-    std::reverse(cluster.machines.begin(), cluster.machines.end());
-    std::reverse(cluster.zones.begin(), cluster.zones.end());
-    std::reverse(cluster.pools.begin(), cluster.pools.end());
-    std::reverse(cluster.links.begin(), cluster.links.end());
-    for (std::vector<ir::Link>& row : cluster.links) std::reverse(row.begin(), row.end());
-    const auto mirrored = [](int index, size_t count) { return static_cast<int>(count) - 1 - index; };
-    for (ir::Machine& machine : cluster.machines) {
-      machine.gpu = ir::GpuId(mirrored(machine.gpu.index(), cluster.gpus.size()));
-    }
-    for (size_t p = 0; p < cluster.pools.size(); ++p) {
-      ir::Pool& pool = cluster.pools[p];
-      pool.name = "q" + std::to_string(p);
-      pool.machine = ir::MachineId(mirrored(pool.machine.index(), cluster.machines.size()));
-      pool.zone = ir::ZoneId(mirrored(pool.zone.index(), cluster.zones.size()));
-    }
-    CompleteProfileAnew(problem);
-  };
-  ExpectNoWorse(backwards, /*also_no_better=*/true);
-}
-
-// Two searches, the second under other names.
-TEST(MidsizeProperty, TwoRunsUnderAnyNamesGiveOnePlan) {
-  for (int seed = kFirstCompared; seed < kFirstCompared + kCompared; ++seed) {
+// By construction (planner/canonical_order.h), so a brief search shows it. Backwards it is the same plan, too: the
+// names, which decide between pools that are alike, stay.
+TEST(MidsizeProperty, OrderAndNamesChangeNothing) {
+  for (int seed = 0; seed < kReordered; ++seed) {
     SCOPED_TRACE(seed);
     const Instance& instance = InstanceOf(seed);
-    ir::Problem renamed = instance.problem;
-    for (ir::Gpu& gpu : renamed.cluster.gpus) gpu.name = "x" + gpu.name;
-    for (ir::Pool& pool : renamed.cluster.pools) pool.name = "x" + pool.name;
-    CompleteProfileAnew(renamed);
-    const PlanOutcome outcome = Find(renamed, kWork);
-    ASSERT_EQ(outcome.index(), instance.outcome.index());
+    ExpectAlike(instance.problem.job, instance.outcome, Find(Renamed(instance.problem), kBriefWork));
+    const PlanOutcome backwards = Find(Backwards(instance.problem), kBriefWork);
+    ExpectAlike(instance.problem.job, instance.outcome, backwards);
+    if (HasFatalFailure()) return;
     if (instance.found() == nullptr) continue;
-    EXPECT_EQ(std::get<Feasible>(outcome).plan, instance.found()->plan);
-    EXPECT_EQ(std::get<Feasible>(outcome).report, instance.found()->report);
+    EXPECT_EQ(std::get<Feasible>(backwards).plan, Backwards(instance.found()->plan, instance.problem.cluster));
+  }
+}
+
+TEST(MidsizeProperty, TwoRunsGiveOnePlan) {
+  for (int seed = kFirstCompared; seed < kFirstCompared + kCompared; ++seed) {
+    SCOPED_TRACE(seed);
+    const ir::Problem problem = test::MidsizeProblem(seed);
+    const PlanOutcome a = Find(problem, kBriefWork), b = Find(problem, kBriefWork);
+    ASSERT_EQ(a.index(), b.index());
+    if (!std::holds_alternative<Feasible>(a)) continue;
+    EXPECT_EQ(std::get<Feasible>(a).plan, std::get<Feasible>(b).plan);
+    EXPECT_EQ(std::get<Feasible>(a).report, std::get<Feasible>(b).report);
   }
 }
 
 TEST(MidsizeProperty, TighterLimitsStayInfeasible) {
   int checked = 0;
-  for (int seed = 0; seed < kInstances / 3; ++seed) {
+  for (int seed = 0; seed < kInstances / 5; ++seed) {
     SCOPED_TRACE(seed);
     ir::Problem problem = InstanceOf(seed).problem;
     if (InstanceOf(seed).found() != nullptr) continue;
+    if (std::holds_alternative<Feasible>(Find(problem))) continue;  // which the brief search did not find
     for (ir::Constraint& limit : problem.job.constraints) limit.limit *= limit.at_most ? 0.9 : 1.1;
     problem.job.memory_limit *= 0.9;
-    EXPECT_TRUE(std::holds_alternative<Infeasible>(Find(problem, kBriefWork)));
+    EXPECT_TRUE(std::holds_alternative<Infeasible>(Find(problem)));
     ++checked;
   }
   EXPECT_GE(checked, 10);

@@ -14,19 +14,12 @@ namespace sail::planner {
 namespace {
 
 TEST(SearchProperty, NamesAndOrderOfPoolsChangeNothing) {
-  for (int seed = 1000; seed < 1040; ++seed) {
+  for (int seed = 1000; seed < 1030; ++seed) {
     SCOPED_TRACE(seed);
     const ir::Problem problem = test::RandomProblem(seed, kMostPlans);
-    ir::Problem permuted = problem;
-    std::reverse(permuted.cluster.pools.begin(), permuted.cluster.pools.end());
-    for (ir::Pool& pool : permuted.cluster.pools) pool.name += "_renamed";
-    const PlanOutcome a = Find(problem), b = Find(permuted);
-    const auto* found = std::get_if<Feasible>(&a);
-    const auto* other = std::get_if<Feasible>(&b);
-    ASSERT_EQ(found != nullptr, other != nullptr);
-    if (found != nullptr) {
-      EXPECT_LE(std::abs(Gap(problem.job, found->report, other->report)), kLargestGap);
-    }
+    const PlanOutcome outcome = Find(problem);
+    ExpectAlike(problem.job, outcome, Find(Backwards(problem)));
+    ExpectAlike(problem.job, outcome, Find(Renamed(problem)));
   }
 }
 

@@ -9,9 +9,7 @@
 #include <vector>
 
 #include "compiler/base/rng.h"
-#include "planner/random_planner.h"
 #include "simulator/profiles.h"
-#include "simulator/sail_cost_model.h"
 #include "tests/support/random_problem.h"
 
 namespace sail::test {
@@ -125,10 +123,8 @@ inline ir::Job MidsizeJob(Rng& rng) {
 // Limits of time, money, nodes and egress near what random plans reach.
 inline void AddMidsizeConstraints(ir::Problem& problem, Rng& rng) {
   using ir::Metric;
-  const std::optional<ir::Plan> plan = planner::DrawPlan(problem, rng);
-  if (!plan) return;
-  const absl::StatusOr<ir::Report> report = sim::MakeSailCostModel(problem)->Evaluate(*plan);
-  SAIL_CHECK(report.ok()) << report.status().ToString();
+  const std::optional<ir::Report> report = ReportOfRandomPlan(problem, rng);
+  if (!report) return;
   struct Kind {
     Metric metric;
     bool at_most;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/base/rng.h"
@@ -100,13 +101,20 @@ inline void AddRandomChoices(ir::Problem& problem, Rng& rng) {
                                                           rng);
 }
 
+// What a random plan reaches; nullopt where none was drawn.
+inline std::optional<ir::Report> ReportOfRandomPlan(const ir::Problem& problem, Rng& rng) {
+  const std::optional<ir::Plan> plan = planner::DrawPlan(problem, rng);
+  if (!plan) return std::nullopt;
+  absl::StatusOr<ir::Report> report = sim::MakeSailCostModel(problem)->Evaluate(*plan);
+  SAIL_CHECK(report.ok()) << report.status().ToString();
+  return *std::move(report);
+}
+
 // Limits near what a random plan reaches, so that some bind and some conflict.
 inline void AddRandomConstraints(ir::Problem& problem, Rng& rng) {
   using ir::Metric;
-  const std::optional<ir::Plan> plan = planner::DrawPlan(problem, rng);
-  if (!plan) return;
-  const absl::StatusOr<ir::Report> report = sim::MakeSailCostModel(problem)->Evaluate(*plan);
-  SAIL_CHECK(report.ok()) << report.status().ToString();
+  const std::optional<ir::Report> report = ReportOfRandomPlan(problem, rng);
+  if (!report) return;
   struct Kind {
     Metric metric;
     bool at_most;

@@ -75,6 +75,16 @@ class FakeCostModel : public sim::CostModel {
   std::unique_ptr<sim::OutlineEstimator> MakeEstimator() const override {
     return std::make_unique<ExpandingEstimator>(problem_, *this);
   }
+  std::unique_ptr<sim::CostModel> Reordered(const ir::Problem& problem,
+                                            const std::vector<ir::PoolId>& pools) const override {
+    std::vector<double> seconds;
+    std::vector<int64_t> limit;
+    for (const ir::PoolId pool : pools) {
+      seconds.push_back(seconds_[pool.index()]);
+      limit.push_back(limit_[pool.index()]);
+    }
+    return std::make_unique<FakeCostModel>(problem, std::move(seconds), std::move(limit), crossing_);
+  }
 
   absl::StatusOr<ir::Report> Evaluate(const ir::Plan& plan) const override {
     const bool is_sharded = plan.optimizer_sharding == ir::OptimizerSharding::kZero1;
