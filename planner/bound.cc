@@ -19,14 +19,17 @@ namespace sail::planner {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kRounding = 1 - 1e-9;   // what sums in another order may cost a bound
-constexpr double kReached = 1 - 1e-7;    // of the batch: columns as good as those cannot be found missing
-constexpr double kGoodGap = 0.01;        // not improved further
-constexpr double kPrecision = 0.012;     // relative, of what is proven of a box
-constexpr double kWideCell = 1.4;        // of T, largest over smallest: cut before anything is asked
-constexpr double kLeastCell = 1.01;      // of T, largest over smallest
-constexpr double kStepDown = 0.95;       // to the next try where pricing has no answer
+constexpr double kRounding = 1 - 1e-9;  // what sums in another order may cost a bound
+constexpr double kReached = 1 - 1e-7;   // of the batch: columns as good as those cannot be found missing
+constexpr double kGoodGap = 0.01;       // not improved further
+constexpr double kPrecisions[] = {0.02,
+                                  0.01};  // relative, of what is proven of a box: first, and with what work is left
+constexpr double kWideCell = 1.4;         // of T, largest over smallest: cut before anything is asked
+constexpr double kLeastCell = 1.01;       // of T, largest over smallest
+constexpr double kStepDown = 0.98;        // to the next try where pricing has no answer
+constexpr double kLack = 2;              // of a pipeline's part of the batch: what one less than there have to be costs
 constexpr double kGoals[] = {0.7, 1.0};  // shares of the best goal, one after the other
+constexpr double kMostRatio = 1000;      // of samples over prices
 constexpr int kMaxRounds = 60;           // of column generation
 
 // What boxes of one backend share.
@@ -49,7 +52,7 @@ struct Tables {
 
 struct Column {
   Chain chain;
-  std::vector<double> use;  // by row: classes, limits, pipelines, money per second
+  std::vector<double> use;  // by row: classes, limits, MoreRow
 };
 
 struct Box {
@@ -110,13 +113,23 @@ struct Question {
   double money = kInfinity;
 };
 
+// Rows beside those of the ground. That a plan has no fewer pipelines than its box says is not a packing row, so one
+// more variable counts them up to the fewest; each that it lacks of those costs kLack of a pipeline's part of the
+// batch.
+enum MoreRow : size_t {
+  kPipelines,  // Σ x <= most
+  kMoney,      // per second
+  kCounted,    // counted − Σ x <= 0
+  kFewest,     // counted <= fewest
+  kMoreRows
+};
+
 // The linear programme of a box.
 class Master {
  public:
   Master(const Ground& ground, double batch, Pricing& pricing, PricingCase of, Box& box)
       : ground_(ground), batch_(batch), pricing_(pricing), case_(of), box_(box), capacity_(ground.capacity) {
-    capacity_.push_back(box.most);
-    capacity_.push_back(0);
+    capacity_.insert(capacity_.end(), {static_cast<double>(box.most), 0, 0, static_cast<double>(box.least)});
     for (const PoolClass& c : ground.classes) all_money_ += c.gpus * c.price;
   }
 
@@ -131,38 +144,51 @@ class Master {
       lp.use.insert(lp.use.end(), column.use.begin(), column.use.end());
     }
     if (lp.value.empty()) return 0;
+    const double lack = box_.least > 1 ? kLack * batch_ / box_.least : 0;
+    if (lack > 0) {
+      lp.value.push_back(lack);
+      lp.use.insert(lp.use.end(), capacity_.size(), 0.0);
+      lp.use.end()[kCounted - kMoreRows] = lp.use.end()[kFewest - kMoreRows] = 1;
+    }
     PackingSolution solution = planner::Solve(lp);
     box_.prices = std::move(solution.prices);
     for (double& price : box_.prices) price = std::max(price, 0.0);
-    return solution.value;
+    return solution.value - lack * box_.least;
   }
 
   // Whether it is proven that no plan answers the question, with the prices that are there; else, if there is one, a
   // column is added that they do not pay for.
   Pricing::Answer Prove(const Question& question) {
     Set(question);
-    Chain chain;
-    const Pricing::Answer answer = pricing_.FindBetter(GpuPrices(), box_.prices[box_.prices.size() - 2],
-                                                       batch_ * kRounding / Worth(capacity_), chain);
+    // Where nothing is worth anything, any ratio proves it.
+    const double ratio = batch_ * kRounding / std::max(Worth(), batch_ / kMostRatio);
+    std::vector<Chain> chains;
+    const Pricing::Answer answer = pricing_.FindBetter(GpuPrices(), Price(kPipelines) - Price(kCounted), ratio, chains);
     if (answer != Pricing::Answer::kFound) return answer;
-    // By rounding a column may seem worth more than it costs.
-    const bool is_known = std::any_of(box_.columns.begin(), box_.columns.end(),
-                                      [&](const Column& column) { return column.chain == chain; });
-    if (is_known) return Pricing::Answer::kUnknown;
-    AddColumn(std::move(chain));
-    return answer;
+    const size_t before = box_.columns.size();
+    for (Chain& chain : chains) {
+      // By rounding a column may seem worth more than it costs.
+      const bool is_known = std::any_of(box_.columns.begin(), box_.columns.end(),
+                                        [&](const Column& column) { return column.chain == chain; });
+      if (!is_known) AddColumn(std::move(chain));
+    }
+    return box_.columns.size() > before ? answer : Pricing::Answer::kUnknown;
   }
 
  private:
   void Set(const Question& question) {
     case_.seconds = question.seconds;
     pricing_.Set(case_);
-    capacity_.back() = std::min(question.money, 2 * all_money_ + 1);  // beyond, the row never binds
+    capacity_[ground_.capacity.size() + kMoney] =
+        std::min(question.money, 2 * all_money_ + 1);  // beyond, the row never binds
   }
 
-  double Worth(const std::vector<double>& amounts) const {
-    double worth = 0;
-    for (size_t r = 0; r < amounts.size(); ++r) worth += box_.prices[r] * amounts[r];
+  double Price(MoreRow row) const { return box_.prices[ground_.capacity.size() + row]; }
+
+  // Of all that there is, at the prices.
+  double Worth() const {
+    double worth = -Price(kCounted) * box_.least;
+    for (size_t r = 0; r < ground_.capacity.size() + kCounted; ++r) worth += box_.prices[r] * capacity_[r];
     return worth;
   }
 
@@ -170,7 +196,7 @@ class Master {
     const size_t classes = ground_.classes.size();
     std::vector<double> prices(classes);
     for (size_t c = 0; c < classes; ++c) {
-      prices[c] = box_.prices[c] + box_.prices.back() * ground_.classes[c].price;
+      prices[c] = box_.prices[c] + Price(kMoney) * ground_.classes[c].price;
       for (size_t i = 0; i < ground_.weights.size(); ++i) prices[c] += box_.prices[classes + i] * ground_.weights[i][c];
     }
     return prices;
@@ -190,8 +216,7 @@ class Master {
       column.use.push_back(sum);
     }
     for (size_t c = 0; c < gpus.size(); ++c) money += ground_.classes[c].price * gpus[c];
-    column.use.push_back(1);
-    column.use.push_back(money);
+    column.use.insert(column.use.end(), {1, money, -1, 0});
     box_.columns.push_back(std::move(column));
   }
 
@@ -251,31 +276,38 @@ class Bounder {
   }
 
  private:
-  // Raises what is proven of the boxes, the least first.
   template <class Ask>
   double Improve(double found, const Ask& ask) {
     if (boxes_.empty()) return found;
-    for (const double share : kGoals) {
-      const double goal = found * share * (share < 1 ? 1 : 1 - kGoodGap);
-      while (!is_exhausted()) {
-        Box& box = *std::min_element(boxes_.begin(), boxes_.end(),
-                                     [](const Box& a, const Box& b) { return a.proven < b.proven; });
-        if (box.proven >= goal) break;
-        if (box.last < kInfinity && box.last > box.first * kWideCell) {
-          SplitTimes(box);
-        } else if (!box.is_settled) {
-          Raise(box, goal, ask);
-        } else if (is_leaning_ && box.proven > box.settled * (1 + kPrecision)) {
-          box.settled = box.proven;
-          box.is_settled = false;
-        } else if (!Split(box)) {
-          return box.proven;
-        }
+    for (const double precision : kPrecisions) {
+      precision_ = precision;
+      for (Box& box : boxes_) box.is_settled = false;
+      for (const double share : kGoals) Approach(found * share * (share < 1 ? 1 : 1 - kGoodGap), ask);
+    }
+    return std::min(Least().proven, found);
+  }
+
+  // Raises what is proven of the boxes, the least first, until it is `goal` or cannot be more.
+  template <class Ask>
+  void Approach(double goal, const Ask& ask) {
+    while (!is_exhausted() && Least().proven < goal) {
+      Box& box = Least();
+      if (box.last < kInfinity && box.last > box.first * kWideCell) {
+        SplitTimes(box);
+      } else if (!box.is_settled) {
+        Raise(box, goal, ask);
+      } else if (is_leaning_ && box.proven > box.settled * (1 + precision_)) {
+        box.settled = box.proven;
+        box.is_settled = false;
+      } else if (!Split(box)) {
+        return;
       }
     }
-    const Box& least =
-        *std::min_element(boxes_.begin(), boxes_.end(), [](const Box& a, const Box& b) { return a.proven < b.proven; });
-    return std::min(least.proven, found);
+  }
+
+  Box& Least() {
+    return *std::min_element(boxes_.begin(), boxes_.end(),
+                             [](const Box& a, const Box& b) { return a.proven < b.proven; });
   }
 
   // Until `goal` is proven of the box or nothing more can be.
@@ -288,12 +320,12 @@ class Bounder {
       // The least at which the columns reach the batch, from above.
       if (master.Solve(ask(box, above)) >= batch_ * kReached) {
         double below = box.proven;
-        while (above - below > kPrecision / 4 * goal) {
+        while (above - below > precision_ / 4 * goal) {
           const double middle = (above + below) / 2;
           (master.Solve(ask(box, middle)) >= batch_ * kReached ? above : below) = middle;
         }
       }
-      const double next = above == goal ? goal : above - kPrecision * goal;
+      const double next = above == goal ? goal : above - precision_ * goal;
       if (next <= box.proven) break;
       master.Solve(ask(box, next));
       const Pricing::Answer answer = master.Prove(ask(box, next));
@@ -328,7 +360,7 @@ class Bounder {
     box.least_layers = (layers + deepest - 1) / deepest;
     box.most_layers = layers;
     for (const PoolClass& c : ground.classes) box.prices.push_back(1 / c.gpus);
-    box.prices.resize(ground.capacity.size() + 2, 0.0);
+    box.prices.resize(ground.capacity.size() + kMoreRows, 0.0);
     double& pipeline_price = box.prices[ground.capacity.size()];
     for (const auto& [first, last] :
          {std::pair(1, std::min(1, most)), std::pair(2, most)}) {  // one synchronises nothing
@@ -415,6 +447,7 @@ class Bounder {
   std::deque<Ground> grounds_;  // tables keep references
   std::map<std::tuple<size_t, ir::OptimizerSharding, int>, std::unique_ptr<Tables>> tables_;
   std::vector<Box> boxes_;
+  double precision_ = kPrecisions[0];
   bool is_leaning_ = false;  // what can be proven of a box grows with what is proven
   std::map<std::pair<size_t, ir::OptimizerSharding>, std::vector<Column>> columns_;  // of the box before
 };

@@ -14,10 +14,11 @@
 //
 // Boxes. Gradient synchronisation grows with the number of pipelines, and in the classic form with the layers of the
 // plan's largest stage. A box holds plans of one backend and optimizer sharding with R1 to R2 pipelines and a largest
-// stage of K1 to K2 layers: they synchronise as R1 and K1 do at least, share the optimizer's state among R2 at most,
-// and have the rows Σ x <= R2 and stages of at most K2 layers. The bound is the least of all boxes; the box that has it
-// is improved first and cut in two when it cannot be, until all are within kGoodGap of the plan found or the work is
-// used up.
+// stage of K1 to K2 layers: they synchronise as R1 and K1 do at least, share the optimizer's state among R2 at most, and
+// have the rows R1 <= Σ x <= R2 (the price of the first counts against Σ π·GPUs) and stages of at most K2 layers. The
+// bound is the least of all boxes; the box that has it is improved first and cut in two when it cannot be, until all are
+// within kGoodGap of the plan found or the work is used up. What is proven comes in steps: coarse ones for all boxes, then
+// fine ones.
 //
 // Money per iteration: first the least T of each box. Then boxes have a range of T, in which they are cut, too: a plan
 // with T in [T1, T2] that costs C pays C / T1 per second at most and ends within T2; whether any does is the same

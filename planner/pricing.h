@@ -13,137 +13,123 @@
 // where φ is the least share of a forward in a stage's time and Λ' the least sum of all stages' times.
 // kClassic. T >= Λ + (M − 1)·(t_s + c_s) and T >= tail_s + M·(t_s + c_s), where c_s are the sends that the stage is
 // charged, and Λ has them in place of the boundaries.
-// M may be any number here. Of pipelines with M >= M1 the first line gives  M <= 1 + (T − Λ) / B  with B = max of
-//   t_s − f_s·(min(M1, j) − 1) / (M1 − 1)   or   t_s + c_s,
-// because that share of f does not rise with M.
 //
-// A pipeline is worth ρ^-1·b·M and costs p, its GPUs' and its own price. It gains at most, for any B1 <= B,
-//   b/ρ + λ·(T − Λ) − p   with λ = b / (ρ·B1),
-// so of all with B in [B1, B2] none gains more than b/ρ + λ·T − min (p + λ·Λ). Stages of those hold as many layers as
-// B2 allows, as fit in memory with min(M1, j) micro-batches stashed and as end within T: cap(kind, j). The minimum is a
-// shortest path over (stages, layers):
-//   least(j, r) = min over kinds and n <= cap(kind, j) of  price(kind) + λ·(t(n) + boundary) + least(j − 1, r − n).
-// With t replaced by base + n·slope <= t, except of first stages, the minimum over n is one over a window of
-// r' = r − n, which slides: O(1) for each r, O(depth · kinds · L) in all.
+// Turns (kEvents, M > P). Stage s runs the forward of micro-batch m + j right after the backward of m, at the soonest.
+// So round the whole pipeline P more micro-batches start only Φ = Σ t + Σ boundaries later, and round w neighbouring
+// stages w more micro-batches only the sum of their t and of the boundaries between them later. With M − 1 = q·P + r,
+// q >= 1, the last backward of the first stage ends after q + 1 turns and one round any r neighbours, in the cyclic
+// sense (a window over the end is two, one at each end of the pipeline); of the P windows one takes no less than their
+// mean:
+//   T >= tail_0 + (q + 1)·Φ + (r·Σ t + (r − 1)·Σ boundaries) / P,   so
+//   P·(T − tail_0) >= (M + P − 1)·Φ − Σ boundaries.
+//
+// M may be any whole number here. Let B be the longest of the periods
+//   t_s − f_s·(min(M, j) − 1) / (M − 1)   or   t_s + c_s,   and Φ / P where M > P.
+// Then  M <= 1 + (T − Λ*) / B  with Λ* = Λ, or Λ less Σ boundaries / P where turns may bound M.
+//
+// A pipeline is worth ρ^-1·b·M and costs p, its GPUs' and its own price. Of pipelines of a range, with B in [B1, B2],
+// M in [M1, M2] and P in [P1, P2], two lines bound M; the second one if M1 > P2:
+//   M <= 1 + (T − Λ*) / B1
+//   M <= (T − tail_0) / B1 + Σ boundaries / (P1·B1) − κ·(Φ − B1·P) − P + 1   with κ = (T − tail) / (B1·B2·P2)
+// because 1 / x lies below its chord over [B1, B2] (tail: the longest; κ·B1 >= 1, so that it is the weaker line where
+// Φ < B1·P). Stages hold as many layers as B2 allows, as fit in memory with min(M1, j) micro-batches stashed and as end
+// within T. The most that worth · M − p is, with M replaced by any mixture of the lines and M2, is then a shortest path
+// (shortest_chain.h). Mixtures are tried by secants.
+//
+// Boundaries. A pipeline leaves every node but its last one for another, and its stages take Σ tensor / (GPUs of a
+// node) of nodes: stage_floor.h, StageFloor::leaving. That counts where pipelines need more than a node.
 //
 // A range is narrowed first: a pipeline that gains has M >= ρ·p / b, where p is no less than that of L layers at the
-// least price that a layer has within the caps; M <= 1 + (T − Λ') / B; and B is the period of some stage.
+// least price that a layer has within the caps; M <= 1 + (T − Λ') / B; and B is a period.
 //
-// FindBetter() looks through ranges of b, M and B, best first. A path that gains less than its range allows has another
-// B than B1, where the range is cut, or another M than M1. No range that may gain: no pipeline does.
+// FindBetter() looks through ranges of b, M, B and P, best first, and cuts the one that gains most. No range that may
+// gain: no pipeline does.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "planner/stage_floor.h"
+#include "planner/chain_limits.h"
+#include "planner/shortest_chain.h"
 
 namespace sail::planner {
-
-// What pricing is about: pipelines of plans that end within `seconds`.
-struct PricingCase {
-  double seconds = 0;
-  const StageFloor::Syncs* syncs = nullptr;
-  double least_sync = 0;  // of any stage
-  int most_layers = 0;    // of any stage
-};
-
-// A pipeline; its stages as kind and layers.
-struct Chain {
-  struct Stage {
-    int kind = 0;
-    int layers = 0;
-    friend bool operator==(const Stage&, const Stage&) = default;
-  };
-  size_t micro = 0;
-  std::vector<Stage> stages;
-  friend bool operator==(const Chain&, const Chain&) = default;
-};
 
 class Pricing {
  public:
   // `floor` must outlive this.
   Pricing(const ir::Problem& problem, const StageFloor& floor, bool is_classic);
+  Pricing(const Pricing&) = delete;
+  Pricing& operator=(const Pricing&) = delete;
 
-  void Set(const PricingCase& of) { case_ = of; }
+  void Set(const PricingCase& of) { limits_.Set(of); }
   // The most samples of the chain within the time, not rounded; 0 if it cannot run.
-  double Samples(const Chain& chain) const;
-  // A pipeline with more than `ratio` samples per price, if there is one. `gpu_prices` by class.
+  double Samples(const Chain& chain) const { return limits_.Count(chain) * micro_batches_[chain.micro]; }
+  // Pipelines with more than `ratio` samples per price, if there are any: of those met the best few. `gpu_prices` by
+  // class; prices of pipelines may be negative.
   enum class Answer { kNone, kFound, kUnknown };
-  Answer FindBetter(const std::vector<double>& gpu_prices, double pipeline_price, double ratio, Chain& found);
-  const StageFloor::Kind& kind(int index) const { return floor_.kinds()[index]; }
+  Answer FindBetter(const std::vector<double>& gpu_prices, double pipeline_price, double ratio,
+                    std::vector<Chain>& found);
+  const StageFloor::Kind& kind(int index) const { return limits_.floor().kinds()[index]; }
   // States of shortest paths so far.
-  int64_t work() const { return work_; }
+  int64_t work() const { return shortest_.work(); }
 
  private:
-  using Row = StageFloor::Row;
-  struct Range {  // of pipelines; see above
-    size_t micro = 0;
-    double first = 1, last = 1;  // M
-    double least = 0, most = 0;  // B
-    double gain = 0;             // none in it gains more
-    double path_gain = 0;        // a path in it
-    double path_period = 0;      // its B
-    double path_count = 0;       // its M
+  struct Range : ChainRange {
+    double gain = 0;        // none in it gains more
+    double path_gain = 0;   // a path in it
+    double path_count = 0;  // its M
     Chain path;
     bool operator<(const Range& other) const { return gain < other.gain; }
   };
-  struct Step {  // of the shortest path to (j, r): its last stage, and what is left
-    int kind = -1;
-    int rest = 0;
+  // What a chain gains at most, beside its price: rest − weighted times.
+  struct Line {
+    ChainWeights weights;
+    double rest = 0;
   };
-
-  double Tail(size_t kind, size_t micro, Ends ends, int n) const;
-  // Beside the times of stages.
-  double Transfers(size_t kind, size_t micro, Ends ends, int j) const;
-  double FirstLatency(size_t kind, size_t micro, int depth, int n) const;
-  // What is missing of a stage's forwards in its part of B with M >= `first`, and that part.
-  static double HiddenShare(double first, int j);
-  double Period(size_t kind, size_t micro, double first, int j, Ends ends, int n) const;
-  int Cap(size_t kind, const Range& range, int j, Ends ends) const;
-  void SetCaps(const Range& range);
-  double Latency(const Chain& chain) const;
-  double Price(const Chain& chain) const;
-  // Lengths of `most` or more count as infinite.
-  void FindLeast(size_t micro, double multiplier, double most);
-  // The least p + `multiplier` · Λ within the caps that were set; `most` and no path if it is no less.
-  double Shortest(size_t micro, double multiplier, double most, Chain& path);
-  struct Trial {  // of a multiplier: its path
+  struct Trial {
     double price = 0;
-    double latency = 0;  // Λ
+    Chain path;  // the one that gains most; none if that is not above 0
   };
 
-  // The largest Λ of the range.
-  double Latest(const Range& range) const { return case_.seconds - (range.first - 1) * range.least; }
+  // Of a micro-batch.
+  double Worth(const Range& range) const { return micro_batches_[range.micro] / ratio_; }
+  bool MayTurn(const Range& range) const { return !limits_.is_classic() && range.last > range.shallowest; }
+  static bool IsCoarse(const Range& range);
+  // The first line on M taken latency · B1 times, the second one `turns` times; what is left of the worth counts M
+  // itself.
+  Line MakeLine(const Range& range, double latency, double turns) const;
+  // κ of the range's turns; 0 if turns do not bound it.
+  double Steepness(const Range& range) const;
+  // `share` of the first.
+  static Line Mix(const Line& a, const Line& b, double share);
+  // The chain's gain on the line, beside its price.
+  double On(const Line& line, const Chain& chain) const;
   // Within the caps that were set: lowers what the range gains at most, and keeps the path that gains most.
-  Trial Try(Range& range, double multiplier);
+  Trial Try(Range& range, const Line& line);
+  // The same for mixtures of two lines, one of which was tried.
+  Line Lower(Range& range, const Line& a, Trial at_a, const Line& b);
   // Within the caps that it sets: narrows the range, but for pipelines that gain nothing; false if no other is left.
   bool Tighten(Range& range);
-  // Of stages of the kind with `cap` layers at most, the least period that may be the longest of a pipeline in the
-  // range; infinite if there is none.
-  double LeastPeriod(size_t kind, const Range& range, int j, Ends ends, int cap) const;
   // Sets gain and path; false if none in the range gains.
   bool Rate(Range& range);
+  // False if the range is as small as it gets.
+  bool Split(const Range& range, Range& low, Range& high) const;
+  static void SplitCounts(double last, Range& low, Range& high);
+  static void SplitPeriods(double least, Range& low, Range& high);
+  // The best few of better_.
+  void TakeBest(std::vector<Chain>& found);
+  // Ranges that cover all pipelines of the micro-batch.
+  void AddFirst(size_t micro, std::vector<Range>& ranges) const;
 
-  const StageFloor& floor_;
-  const bool is_classic_;
-  const int layers_;
-  const int depth_;
-  const size_t kinds_;
+  ChainLimits limits_;
+  ShortestChain shortest_;
   const int64_t global_batch_;
   const std::vector<int> micro_batches_;
-  PricingCase case_;
-  int64_t work_ = 0;
+  ChainCaps caps_;                                // of the range that is rated
+  std::vector<std::pair<double, Chain>> better_;  // gain and path, of the last FindBetter
 
-  double ratio_ = 0;             // of the last FindBetter
-  double pipeline_price_ = 0;    // the same
-  std::vector<double> prices_;   // by kind, the same
-  std::vector<int> caps_;        // [j · kinds + kind], not of first stages
-  std::vector<int> first_caps_;  // the same of first stages
-  std::vector<double> least_;    // of the last FindLeast: [j · L + r]
-  std::vector<Step> steps_;      // the same
-  std::vector<int> window_;      // scratch
+  double ratio_ = 0;           // of the last FindBetter
+  double pipeline_price_ = 0;  // the same
 };
 
 }  // namespace sail::planner

@@ -113,11 +113,13 @@ StageFloor::Row StageFloor::MakeRow(const Kind& kind, int micro_batch, Ends ends
 void StageFloor::AddTransfers(int micro_batch) {
   std::vector<double>& boundaries = boundaries_.emplace_back(kinds_.size(), kInfinity);
   std::vector<double>& sends = sends_.emplace_back(kinds_.size(), kInfinity);
+  std::vector<double> across(kinds_.size(), kInfinity);  // boundaries between nodes
   for (size_t a = 0; a < kinds_.size(); ++a) {
     const int tensor = kinds_[a].tensor;
     if (a > 0 && kinds_[a - 1].of_class == kinds_[a].of_class && kinds_[a - 1].tensor == tensor) {
       boundaries[a] = boundaries[a - 1];
       sends[a] = sends[a - 1];
+      across[a] = across[a - 1];
       continue;
     }
     for (const Kind& b : kinds_) {
@@ -129,10 +131,33 @@ void StageFloor::AddTransfers(int micro_batch) {
             if (same_node && !fits_node) continue;
             const Seconds time = costs_.BoundaryTime(from, to, tensor, b.tensor, micro_batch, same_node);
             boundaries[a] = std::min(boundaries[a], time.value());
+            if (!same_node) across[a] = std::min(across[a], time.value());
           }
         }
       }
     }
+  }
+  AddLeavings(across);
+}
+
+void StageFloor::AddLeavings(const std::vector<double>& across) {
+  const std::vector<double>& boundaries = boundaries_.back();
+  std::vector<double>& leavings = leavings_.emplace_back(kinds_.size(), 0.0);
+  double& last = last_leavings_.emplace_back(0.0);
+  const int smallest = problem_.job.tensor_degrees.front();
+  for (size_t kind = 0; kind < kinds_.size(); ++kind) {
+    const int gpus = problem_.cluster.machine(classes_[kinds_[kind].of_class].pools.front()).gpus_per_node;
+    const double share = static_cast<double>(kinds_[kind].tensor) / gpus;
+    least_share_ = std::min(least_share_, share);
+    if (kinds_[kind].tensor + smallest > gpus) continue;  // has its node to itself
+    double more = kInfinity;                              // of any stage that may leave such a node
+    for (size_t other = 0; other < kinds_.size(); ++other) {
+      const bool may_share = kinds_[other].tensor + smallest <= gpus;
+      if (kinds_[other].of_class != kinds_[kind].of_class || !may_share) continue;
+      more = std::min(more, across[other] - boundaries[other]);
+    }
+    leavings[kind] = share * more;
+    last = std::max(last, more);
   }
 }
 

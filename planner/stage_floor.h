@@ -55,6 +55,13 @@ class StageFloor {
   // Seconds of the cheapest boundary that leaves a stage of the kind, both ways, and of the cheapest send from it.
   double boundary(size_t kind, size_t micro) const { return boundaries_[micro][kind]; }
   double send(size_t kind, size_t micro) const { return sends_[micro][kind]; }
+  // Nodes that a stage of the kind takes, times what a boundary that leaves a node of its class takes more than
+  // boundary(), at least; and the most of that of one node. A pipeline leaves every node but the last one for another,
+  // so its boundaries take Σ (boundary + leaving) − last_leaving at least.
+  double leaving(size_t kind, size_t micro) const { return leavings_[micro][kind]; }
+  double last_leaving(size_t micro) const { return last_leavings_[micro]; }
+  // The least share of a node that a stage takes.
+  double least_share() const { return least_share_; }
   // Σ of stage times of one micro-batch through a pipeline, and the share of a stage's time before its backward.
   double pass(size_t micro) const { return passes_[micro]; }
   double forward_share() const { return forward_share_; }
@@ -67,6 +74,7 @@ class StageFloor {
   sim::StageShape Shape(const Kind& kind, ir::PoolId pool, int micro_batch, int first, int count) const;
   Row MakeRow(const Kind& kind, int micro_batch, Ends ends, MemoryRule memory) const;
   void AddTransfers(int micro_batch);
+  void AddLeavings(const std::vector<double>& across);
   void AddPass(size_t micro);
 
   const ir::Problem& problem_;
@@ -81,7 +89,10 @@ class StageFloor {
   std::vector<Row> rows_;
   std::vector<std::vector<double>> boundaries_;  // [micro][kind]
   std::vector<std::vector<double>> sends_;       // [micro][kind]
-  std::vector<double> passes_;                   // by micro
+  std::vector<std::vector<double>> leavings_;    // [micro][kind]
+  std::vector<double> last_leavings_;            // by micro
+  double least_share_ = 1;
+  std::vector<double> passes_;  // by micro
   double forward_share_ = 1;
 };
 
