@@ -22,11 +22,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1 - 1e-9;  // what sums in another order may cost a bound
 constexpr double kReached = 1 - 1e-7;   // of the batch: columns as good as those cannot be found missing
 constexpr double kGoodGap = 0.01;       // not improved further
-constexpr double kPrecisions[] = {0.02,
-                                  0.01};  // relative, of what is proven of a box: first, and with what work is left
-constexpr double kWideCell = 1.4;         // of T, largest over smallest: cut before anything is asked
-constexpr double kLeastCell = 1.01;       // of T, largest over smallest
-constexpr double kStepDown = 0.98;        // to the next try where pricing has no answer
+// Relative, of what is proven of a box: first, and with what work is left.
+constexpr double kPrecisions[] = {0.02, 0.01};
+constexpr double kWideCell = 1.4;        // of T, largest over smallest: cut before anything is asked
+constexpr double kLeastCell = 1.01;      // of T, largest over smallest
+constexpr double kStepDown = 0.98;       // to the next try where pricing has no answer
 constexpr double kLack = 2;              // of a pipeline's part of the batch: what one less than there have to be costs
 constexpr double kGoals[] = {0.7, 1.0};  // shares of the best goal, one after the other
 constexpr double kMostRatio = 1000;      // of samples over prices
@@ -276,6 +276,7 @@ class Bounder {
   }
 
  private:
+  // What is proven of all boxes, first in coarse steps, then what is left of each in fine ones.
   template <class Ask>
   double Improve(double found, const Ask& ask) {
     if (boxes_.empty()) return found;

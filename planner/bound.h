@@ -2,9 +2,9 @@
 //
 // A plan with iteration time T is a set of pipelines, each of which ends within T: x_c pipelines of kind c with u_c
 // GPUs by class of pools and v_c samples, Σ x_c·v_c = global batch, Σ x_c·u_c <= GPUs, Σ x_c <= R. Let V(T) be the most
-// samples of any such set when x and micro-batches may be any numbers and kinds are what pricing.h knows of them.
-// V(T) < global batch shows that no plan needs T or less. Weak duality bounds V from above: with prices π of GPUs and μ
-// of a pipeline, if v_c <= ρ·(π·u_c + μ) for every c, which is what Pricing::FindBetter shows, then
+// samples of any such set when x and the micro-batches of columns may be any numbers and kinds are what pricing.h knows
+// of them. V(T) < global batch shows that no plan needs T or less. Weak duality bounds V from above: with prices π of
+// GPUs and μ of a pipeline, if v_c <= ρ·(π·u_c + μ) for every c, which is what Pricing::FindBetter shows, then
 //   V(T) <= ρ · (π·GPUs + μ·R)       (Farley 1990)
 // whatever the prices are, so no rounding inside the linear programme can break the bound. Column generation finds good
 // prices: while FindBetter finds a pipeline, it becomes a column. The columns say for every T what they reach, so T
@@ -14,11 +14,11 @@
 //
 // Boxes. Gradient synchronisation grows with the number of pipelines, and in the classic form with the layers of the
 // plan's largest stage. A box holds plans of one backend and optimizer sharding with R1 to R2 pipelines and a largest
-// stage of K1 to K2 layers: they synchronise as R1 and K1 do at least, share the optimizer's state among R2 at most, and
-// have the rows R1 <= Σ x <= R2 (the price of the first counts against Σ π·GPUs) and stages of at most K2 layers. The
-// bound is the least of all boxes; the box that has it is improved first and cut in two when it cannot be, until all are
-// within kGoodGap of the plan found or the work is used up. What is proven comes in steps: coarse ones for all boxes, then
-// fine ones.
+// stage of K1 to K2 layers: they synchronise as R1 and K1 do at least, share the optimizer's state among R2 at most,
+// and have the rows R1 <= Σ x <= R2 (the price of the first counts against Σ π·GPUs) and stages of at most K2 layers.
+// The bound is the least of all boxes; the box that has it is improved first and cut in two when it cannot be, until
+// all are within kGoodGap of the plan found or the work is used up. What is proven comes in steps: coarse ones for all
+// boxes, then fine ones.
 //
 // Money per iteration: first the least T of each box. Then boxes have a range of T, in which they are cut, too: a plan
 // with T in [T1, T2] that costs C pays C / T1 per second at most and ends within T2; whether any does is the same

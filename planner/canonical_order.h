@@ -6,8 +6,10 @@
 // follows from that is refined again; which one does not matter where a symmetry of the cluster maps one to the other,
 // elsewhere the name decides (it takes at least six zones in regular patterns of links). Then pools: by zone, what a
 // block takes on them, and all else but names.
-// Cost models reduce gradients around a ring of zones in their order. Of up to three zones there is one ring; the order
-// of more means something, and is kept.
+// Cost models reduce gradients around a ring of zones in their order, over the first nodes of each in the order of
+// pools. Of up to three zones whose links are alike both ways there is one ring; the order of more zones means
+// something, and is kept. FindPlan searches in the order given, too, where the plan found in this one is worth less in
+// that.
 #pragma once
 
 #include <memory>

@@ -58,7 +58,7 @@ double ChainLimits::Period(size_t kind, size_t micro, double first, int j, Ends 
 int ChainLimits::Cap(size_t kind, const ChainRange& range, int j, Ends ends, int guess) const {
   const StageFloor::Row& row = floor_.row(kind, range.micro, ends);
   const std::vector<double>& sync = (*case_.syncs)[kind * 4 + static_cast<size_t>(ends)];
-  const int in_flight = std::min(static_cast<int>(std::ceil(range.first)), j);
+  const int in_flight = std::min(static_cast<int>(range.first), j);
   const double transfers = is_classic_ ? Transfers(kind, range.micro, ends, j, false) : 0;
   const double share = is_classic_ ? 0 : HiddenShare(range.first, j);
   const double hidden = is_classic_ ? 0 : std::min<double>(range.first, j) - 1;

@@ -1,6 +1,8 @@
 // What stages and chains may be when a pipeline has to be done within a time: the caps of pricing.h.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "planner/stage_floor.h"
@@ -30,7 +32,7 @@ struct Chain {
 // Of pipelines: micro-batches M, stages P, and the period B that bounds M (pricing.h).
 struct ChainRange {
   size_t micro = 0;
-  double first = 1, last = 1;       // M
+  double first = 1, last = 1;       // M, whole numbers
   double least = 0, most = 0;       // B
   int shallowest = 1, deepest = 1;  // P
 };

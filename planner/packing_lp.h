@@ -14,7 +14,7 @@ namespace sail::planner {
 
 struct PackingLp {
   std::vector<double> capacity;  // by row, not negative
-  std::vector<double> use;       // [column · rows + row], not negative; a column with a value uses some row
+  std::vector<double> use;       // [column · rows + row]; may be negative where other rows bound the column
   std::vector<double> value;     // by column
 };
 

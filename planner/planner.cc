@@ -40,11 +40,11 @@ absl::StatusOr<PlanOutcome> FindInOrder(const ir::Problem& problem, const sim::C
                               .certificate = certificate});
 }
 
-// But for rounding.
+// In no term worse, but for rounding.
 bool IsAsGood(const ir::Job& job, const ir::Report& a, const ir::Report& b) {
   return std::all_of(job.objective.begin(), job.objective.end(), [&](const ir::ObjectiveTerm& term) {
     const double x = ir::Value(a, term.metric), y = ir::Value(b, term.metric);
-    return x == y || std::abs(x - y) <= kPredictionRelativeTolerance * std::abs(y);
+    return x == y || (term.maximize ? y - x : x - y) <= kPredictionRelativeTolerance * std::abs(y);
   });
 }
 
@@ -60,12 +60,12 @@ absl::StatusOr<PlanOutcome> FindPlan(const ir::Problem& problem, const sim::Cost
   if (canonical.is_given() || found == nullptr) return outcome;
   found->plan = canonical.Restore(std::move(found->plan));
   for (RunnerUp& other : found->runners_up) other.plan = canonical.Restore(std::move(other.plan));
-  SAIL_ASSIGN_OR_RETURN(ir::Report report, costs.Evaluate(found->plan));
-  const bool is_sound =
-      IsAsGood(problem.job, report, found->report) && ir::VerifyPlan(problem, found->plan, report).ok();
+  absl::StatusOr<ir::Report> report = costs.Evaluate(found->plan);
+  const bool is_sound = report.ok() && IsAsGood(problem.job, *report, found->report) &&
+                        ir::VerifyPlan(problem, found->plan, *report).ok();
   // The order given means something to the cost model.
   if (!is_sound) return FindInOrder(problem, costs, options);
-  found->report = std::move(report);
+  found->report = *std::move(report);
   return outcome;
 }
 

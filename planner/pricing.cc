@@ -36,11 +36,10 @@ Pricing::Pricing(const ir::Problem& problem, const StageFloor& floor, bool is_cl
       micro_batches_(problem.job.micro_batches) {}
 
 Pricing::Line Pricing::MakeLine(const Range& range, double latency, double turns) const {
-  const double rest_of_worth = Worth(range) - latency * range.least - turns;
+  const double rest_of_worth = std::max(0.0, Worth(range) - latency * range.least - turns);
   const double seconds = limits_.of().seconds;
   Line line;
-  line.rest = rest_of_worth * (rest_of_worth > 0 ? range.last : range.first) - pipeline_price_ +
-              latency * (seconds + range.least);
+  line.rest = rest_of_worth * range.last - pipeline_price_ + latency * (seconds + range.least);
   const double turn_share = MayTurn(range) ? 1.0 / range.shallowest : 0;
   line.weights = {.time = latency, .transfer = latency * (1 - turn_share), .stage = 0, .tail = latency};
   if (turns == 0) return line;
@@ -134,7 +133,8 @@ bool Pricing::Tighten(Range& range) {
   const size_t kinds = floor.kinds().size();
   const double pass = floor.pass(range.micro);
   for (int round = 0; round < kTightenings; ++round) {
-    if (range.first > 1) range.most = std::min(range.most, (limits_.of().seconds - pass) / (range.first - 1));
+    if (range.first > 1)
+      range.most = std::min(range.most, (limits_.of().seconds - pass) / (range.first - 1) * kRoundedUp);
     if (range.most < range.least) return false;
     limits_.FindCaps(range, caps_);
     double layer = kInfinity;  // least price of one
@@ -142,8 +142,8 @@ bool Pricing::Tighten(Range& range) {
       const int most = std::max(caps_.later[at], caps_.first[at]);
       if (most > 0) layer = std::min(layer, shortest_.prices()[at % kinds] / most);
     }
-    double period = limits_.LeastPeriod(range, caps_);
-    if (MayTurn(range)) period = std::min(period, std::max(range.least, pass / range.deepest));
+    double period = MayTurn(range) ? std::max(range.least, pass / range.deepest) : kInfinity;
+    if (period > range.least) period = std::min(period, limits_.LeastPeriod(range, caps_));
     if (period > range.most) return false;
     range.least = std::max(range.least, period * kRoundedDown);
     range.last = std::min(range.last, std::floor((1 + (limits_.of().seconds - pass) / range.least) * kRoundedUp));
@@ -248,7 +248,7 @@ void Pricing::SplitPeriods(double least, Range& low, Range& high) {
 
 // No two alike.
 void Pricing::TakeBest(std::vector<Chain>& found) {
-  std::sort(better_.begin(), better_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(better_.begin(), better_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (auto& [gain, chain] : better_) {
     if (found.size() == kMostFound || gain < kAlmost * better_.front().first) break;
     if (std::find(found.begin(), found.end(), chain) == found.end()) found.push_back(chain);
@@ -278,14 +278,12 @@ Pricing::Answer Pricing::FindBetter(const std::vector<double>& gpu_prices, doubl
       TakeBest(found);
       return Answer::kFound;
     }
-    if (count == kMostRanges) return Answer::kUnknown;
-    ranges.pop();
     Range low = range, high = range;
-    if (!Split(range, low, high)) {
-      if (range.path_gain <= 0) return Answer::kUnknown;
+    if (count == kMostRanges || !Split(range, low, high)) {
       TakeBest(found);
-      return Answer::kFound;
+      return found.empty() ? Answer::kUnknown : Answer::kFound;
     }
+    ranges.pop();
     add(std::move(low));
     add(std::move(high));
   }

@@ -22,17 +22,19 @@ double ShortestChain::Fixed(size_t kind, int j, const ChainCaps& caps, const Cha
          weights.transfer * limits_.Transfers(kind, caps.micro, ends, j, caps.by_nodes);
 }
 
-void ShortestChain::Relax(const double* later, double fixed, double slope, int cap, int j, int last, double* now) {
-  // From −cap on; infinite outside of [0, L).
+void ShortestChain::Relax(const double* later, int reach, double fixed, double slope, int cap, int j, double* now) {
+  // From −cap on; infinite outside of [0, reach].
   double* const __restrict entering = &window_[layers_];
   const double* const __restrict counts = counts_.data();
   std::fill(entering - cap, entering, kInfinity);
-  for (int r = 0; r < layers_; ++r) entering[r] = later[r] - counts[r] * slope;
+  for (int r = 0; r <= reach; ++r) entering[r] = later[r] - counts[r] * slope;
+  std::fill(entering + reach + 1, entering + layers_, kInfinity);
   // entering[r] becomes the least of entering[r, r + width).
   int width = 1;
   for (; 2 * width <= cap; width *= 2) {
-    for (int r = -cap; r < layers_; ++r) entering[r] = std::min(entering[r], entering[r + width]);
+    for (int r = -cap; r <= reach; ++r) entering[r] = std::min(entering[r], entering[r + width]);
   }
+  const int last = std::min(layers_ - 1, reach + cap);
   for (int r = j; r <= last; ++r) {
     const double least = std::min(entering[r - cap], entering[r - width]);
     now[r] = std::min(now[r], fixed + counts[r] * slope + least);
@@ -52,10 +54,9 @@ void ShortestChain::FindLeast(const ChainCaps& caps, const ChainWeights& weights
     double* now = &least_[static_cast<size_t>(j) * layers_];
     for (size_t kind = 0; kind < kinds_; ++kind) {
       if (cap[kind] == 0) continue;
-      const int last = std::min(reach, before + cap[kind]);
-      work_ += last - j + 1;
+      work_ += std::min(reach, before + cap[kind]) - j + 1;
       const double slope = weights.time * limits_.floor().row(kind, caps.micro, EndsAt(j, false)).slope;
-      Relax(Least(j - 1), Fixed(kind, j, caps, weights), slope, cap[kind], j, last, now);
+      Relax(Least(j - 1), before, Fixed(kind, j, caps, weights), slope, cap[kind], j, now);
     }
     // Stages may only add to the length.
     if (j > reach || (weights.stage >= 0 && *std::min_element(now + j, now + reach + 1) >= most)) break;

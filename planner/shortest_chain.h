@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "planner/chain_limits.h"
@@ -43,8 +44,9 @@ class ShortestChain {
   double Fixed(size_t kind, int j, const ChainCaps& caps, const ChainWeights& weights) const;
   // Lengths of `most` or more count as infinite.
   void FindLeast(const ChainCaps& caps, const ChainWeights& weights, double most);
-  // Of r' in [r − cap, r) the least of later(r') + (r − r') · slope, plus fixed, for r in [j, last].
-  void Relax(const double* later, double fixed, double slope, int cap, int j, int last, double* now);
+  // Of r' in [r − cap, r), r' <= reach, the least of later(r') + (r − r') · slope, plus fixed, for r in [j, reach +
+  // cap].
+  void Relax(const double* later, int reach, double fixed, double slope, int cap, int j, double* now);
   void WalkBack(const ChainCaps& caps, const ChainWeights& weights, int rest, int depth, Chain& chain) const;
   const double* Least(int j) const { return &least_[static_cast<size_t>(j) * layers_]; }
 

@@ -20,7 +20,7 @@ struct PlacedPool {
   int zone = 0;  // index into the declared zones
 };
 
-constexpr size_t kMaxPools = 1'000;  // of one cluster; the planner has a time for each pair of them
+constexpr size_t kMaxPools = 1'000;  // of one cluster; the planner has times for all pairs of pools and degrees
 
 class ClusterLowering {
  public:
