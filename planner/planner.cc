@@ -40,11 +40,11 @@ absl::StatusOr<PlanOutcome> FindInOrder(const ir::Problem& problem, const sim::C
                               .certificate = certificate});
 }
 
-// In no term worse, but for rounding.
+// But for rounding.
 bool IsAsGood(const ir::Job& job, const ir::Report& a, const ir::Report& b) {
   return std::all_of(job.objective.begin(), job.objective.end(), [&](const ir::ObjectiveTerm& term) {
     const double x = ir::Value(a, term.metric), y = ir::Value(b, term.metric);
-    return x == y || (term.maximize ? y - x : x - y) <= kPredictionRelativeTolerance * std::abs(y);
+    return x == y || std::abs(x - y) <= kPredictionRelativeTolerance * std::abs(y);
   });
 }
 
