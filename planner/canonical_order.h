@@ -8,8 +8,8 @@
 // block takes on them, and all else but names.
 // Cost models reduce gradients around a ring of zones in their order, over the first nodes of each in the order of
 // pools. Of up to three zones whose links are alike both ways there is one ring; the order of more zones means
-// something, and is kept. FindPlan searches in the order given, too, where the plan found in this one is worth less in
-// that.
+// something, and is kept. FindPlan searches in the order given where the plan found in this one is worth something else
+// there.
 #pragma once
 
 #include <memory>
