@@ -12,7 +12,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/tolerance.h"
-#include "planner/packing_lp.h"
+#include "planner/box_programme.h"
 #include "planner/pricing.h"
 
 namespace sail::planner {
@@ -27,17 +27,8 @@ constexpr double kPrecisions[] = {0.02, 0.01};
 constexpr double kWideCell = 1.4;        // of T, largest over smallest: cut before anything is asked
 constexpr double kLeastCell = 1.01;      // of T, largest over smallest
 constexpr double kStepDown = 0.98;       // to the next try where pricing has no answer
-constexpr double kLack = 2;              // of a pipeline's part of the batch: what one less than there have to be costs
 constexpr double kGoals[] = {0.7, 1.0};  // shares of the best goal, one after the other
-constexpr double kMostRatio = 1000;      // of samples over prices
 constexpr int kMaxRounds = 60;           // of column generation
-
-// What boxes of one backend share.
-struct Ground {
-  std::vector<PoolClass> classes;
-  std::vector<std::vector<double>> weights;  // by linear limit and class: of a GPU
-  std::vector<double> capacity;              // classes, limits
-};
 
 // What boxes of one backend, optimizer sharding and most shards share.
 struct Tables {
@@ -48,24 +39,6 @@ struct Tables {
   StageFloor floor;
   Pricing pricing;
   std::map<int, StageFloor::Syncs> syncs;  // by the least number of pipelines
-};
-
-struct Column {
-  Chain chain;
-  std::vector<double> use;  // by row: classes, limits, MoreRow
-};
-
-struct Box {
-  size_t ground = 0;
-  ir::OptimizerSharding sharding = ir::OptimizerSharding::kNone;
-  int least = 1, most = 1;                // pipelines
-  int least_layers = 1, most_layers = 1;  // of the largest stage
-  double first = 0, last = kInfinity;     // T
-  double proven = 0;                      // of the time or money that is bounded: no plan in it needs less
-  bool is_settled = false;                // `proven` will not become more
-  double settled = 0;                     // what was proven when that was doubted last
-  std::vector<double> prices;             // by row
-  std::vector<Column> columns;
 };
 
 // Limits that are linear in GPUs, as shares of their nodes: never more than the plan's value.
@@ -106,128 +79,6 @@ Ground MakeGround(const ir::Problem& problem, const SearchScope& scope, ir::Back
   }
   return ground;
 }
-
-// What is asked of a box: whether plans end within `seconds` and pay at most `money` a second.
-struct Question {
-  double seconds = 0;
-  double money = kInfinity;
-};
-
-// Rows beside those of the ground. That a plan has no fewer pipelines than its box says is not a packing row, so one
-// more variable counts them up to the fewest; each that it lacks of those costs kLack of a pipeline's part of the
-// batch.
-enum MoreRow : size_t {
-  kPipelines,  // Σ x <= most
-  kMoney,      // per second
-  kCounted,    // counted − Σ x <= 0
-  kFewest,     // counted <= fewest
-  kMoreRows
-};
-
-// The linear programme of a box.
-class Master {
- public:
-  Master(const Ground& ground, double batch, Pricing& pricing, PricingCase of, Box& box)
-      : ground_(ground), batch_(batch), pricing_(pricing), case_(of), box_(box), capacity_(ground.capacity) {
-    capacity_.insert(capacity_.end(), {static_cast<double>(box.most), 0, 0, static_cast<double>(box.least)});
-    for (const PoolClass& c : ground.classes) all_money_ += c.gpus * c.price;
-  }
-
-  // The samples of the columns so far, and their prices for the next FindBetter().
-  double Solve(const Question& question) {
-    Set(question);
-    PackingLp lp{.capacity = capacity_, .use = {}, .value = {}};
-    for (const Column& column : box_.columns) {
-      const double samples = pricing_.Samples(column.chain);
-      if (samples <= 0) continue;
-      lp.value.push_back(samples);
-      lp.use.insert(lp.use.end(), column.use.begin(), column.use.end());
-    }
-    if (lp.value.empty()) return 0;
-    const double lack = box_.least > 1 ? kLack * batch_ / box_.least : 0;
-    if (lack > 0) {
-      lp.value.push_back(lack);
-      lp.use.insert(lp.use.end(), capacity_.size(), 0.0);
-      lp.use.end()[kCounted - kMoreRows] = lp.use.end()[kFewest - kMoreRows] = 1;
-    }
-    PackingSolution solution = planner::Solve(lp);
-    box_.prices = std::move(solution.prices);
-    for (double& price : box_.prices) price = std::max(price, 0.0);
-    return solution.value - lack * box_.least;
-  }
-
-  // Whether it is proven that no plan answers the question, with the prices that are there; else, if there is one, a
-  // column is added that they do not pay for.
-  Pricing::Answer Prove(const Question& question) {
-    Set(question);
-    // Where nothing is worth anything, any ratio proves it.
-    const double ratio = batch_ * kRounding / std::max(Worth(), batch_ / kMostRatio);
-    std::vector<Chain> chains;
-    const Pricing::Answer answer = pricing_.FindBetter(GpuPrices(), Price(kPipelines) - Price(kCounted), ratio, chains);
-    if (answer != Pricing::Answer::kFound) return answer;
-    const size_t before = box_.columns.size();
-    for (Chain& chain : chains) {
-      // By rounding a column may seem worth more than it costs.
-      const bool is_known = std::any_of(box_.columns.begin(), box_.columns.end(),
-                                        [&](const Column& column) { return column.chain == chain; });
-      if (!is_known) AddColumn(std::move(chain));
-    }
-    return box_.columns.size() > before ? answer : Pricing::Answer::kUnknown;
-  }
-
- private:
-  void Set(const Question& question) {
-    case_.seconds = question.seconds;
-    pricing_.Set(case_);
-    capacity_[ground_.capacity.size() + kMoney] =
-        std::min(question.money, 2 * all_money_ + 1);  // beyond, the row never binds
-  }
-
-  double Price(MoreRow row) const { return box_.prices[ground_.capacity.size() + row]; }
-
-  // Of all that there is, at the prices.
-  double Worth() const {
-    double worth = -Price(kCounted) * box_.least;
-    for (size_t r = 0; r < ground_.capacity.size() + kCounted; ++r) worth += box_.prices[r] * capacity_[r];
-    return worth;
-  }
-
-  std::vector<double> GpuPrices() const {
-    const size_t classes = ground_.classes.size();
-    std::vector<double> prices(classes);
-    for (size_t c = 0; c < classes; ++c) {
-      prices[c] = box_.prices[c] + Price(kMoney) * ground_.classes[c].price;
-      for (size_t i = 0; i < ground_.weights.size(); ++i) prices[c] += box_.prices[classes + i] * ground_.weights[i][c];
-    }
-    return prices;
-  }
-
-  void AddColumn(Chain chain) {
-    Column column{.chain = std::move(chain), .use = std::vector<double>(ground_.classes.size(), 0.0)};
-    for (const Chain::Stage& stage : column.chain.stages) {
-      const StageFloor::Kind& kind = pricing_.kind(stage.kind);
-      column.use[kind.of_class] += kind.tensor;
-    }
-    const std::vector<double> gpus = column.use;
-    double money = 0;
-    for (const std::vector<double>& weights : ground_.weights) {
-      double sum = 0;
-      for (size_t c = 0; c < weights.size(); ++c) sum += weights[c] * gpus[c];
-      column.use.push_back(sum);
-    }
-    for (size_t c = 0; c < gpus.size(); ++c) money += ground_.classes[c].price * gpus[c];
-    column.use.insert(column.use.end(), {1, money, -1, 0});
-    box_.columns.push_back(std::move(column));
-  }
-
-  const Ground& ground_;
-  const double batch_;
-  Pricing& pricing_;
-  PricingCase case_;
-  Box& box_;
-  std::vector<double> capacity_;  // by row
-  double all_money_ = 0;
-};
 
 class Bounder {
  public:
@@ -317,19 +168,19 @@ class Bounder {
     double above = goal;
     if (box.columns.empty()) box.columns = columns_[{box.ground, box.sharding}];
     for (int round = 0; round < kMaxRounds; ++round) {
-      Master master = MakeMaster(box);
+      BoxProgramme programme = MakeProgramme(box);
       // The least at which the columns reach the batch, from above.
-      if (master.Solve(ask(box, above)) >= batch_ * kReached) {
+      if (programme.Solve(ask(box, above)) >= batch_ * kReached) {
         double below = box.proven;
         while (above - below > precision_ / 4 * goal) {
           const double middle = (above + below) / 2;
-          (master.Solve(ask(box, middle)) >= batch_ * kReached ? above : below) = middle;
+          (programme.Solve(ask(box, middle)) >= batch_ * kReached ? above : below) = middle;
         }
       }
       const double next = above == goal ? goal : above - precision_ * goal;
       if (next <= box.proven) break;
-      master.Solve(ask(box, next));
-      const Pricing::Answer answer = master.Prove(ask(box, next));
+      programme.Solve(ask(box, next));
+      const Pricing::Answer answer = programme.Prove(ask(box, next));
       columns_[{box.ground, box.sharding}] = box.columns;
       if (answer == Pricing::Answer::kNone) {
         box.proven = next;
@@ -383,7 +234,7 @@ class Bounder {
     return *tables;
   }
 
-  Master MakeMaster(Box& box) {
+  BoxProgramme MakeProgramme(Box& box) {
     Tables& tables = TablesOf(box.ground, box.sharding, box.most);
     auto [syncs, is_new] = tables.syncs.try_emplace(box.least);
     if (is_new) syncs->second = tables.floor.LeastSyncs(*estimator_, box.least);
@@ -396,7 +247,7 @@ class Bounder {
                                     .micro_batch = problem_.job.micro_batches.front()};
       of.least_sync = estimator_->SyncAtLeast(largest, box.least);
     }
-    return Master(grounds_[box.ground], batch_, tables.pricing, of, box);
+    return BoxProgramme(grounds_[box.ground], batch_, tables.pricing, of, box);
   }
 
   bool is_exhausted() const {

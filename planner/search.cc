@@ -61,7 +61,7 @@ class TableSearch {
 
   absl::StatusOr<SearchResult> Run() {
     std::vector<ScoredDraft> seeds;
-    for (Draft& seed : MakeSeeds(drafts_, shapes_)) Score(std::move(seed), seeds);
+    for (Draft& seed : MakeSeeds(drafts_, shapes_)) AddSeed(std::move(seed), seeds);
     const std::vector<ScoredDraft> finalists = table_.kinds().is_small() ? std::move(seeds) : Climb(std::move(seeds));
     SearchResult result;
     Refiner refiner(table_, shapes_, drafts_.estimator(), judge_);
@@ -78,13 +78,13 @@ class TableSearch {
  private:
   // Also by stage where that is better: what nodes share decides how much synchronisation takes, and so which plans are
   // good at all. (Of small problems plans are placed in every layout.)
-  void Score(Draft seed, std::vector<ScoredDraft>& seeds) {
-    const std::optional<planner::Score> score = drafts_.Judge(seed);
+  void AddSeed(Draft seed, std::vector<ScoredDraft>& seeds) {
+    const std::optional<Score> score = drafts_.Judge(seed);
     Draft by_stage = seed;
     if (score) seeds.push_back({.draft = std::move(seed), .score = *score});
     if (table_.kinds().is_small()) return;
     by_stage.layout = Layout::kByStage;
-    const std::optional<planner::Score> other = drafts_.Judge(by_stage);
+    const std::optional<Score> other = drafts_.Judge(by_stage);
     if (other && (!score || *other < *score)) seeds.push_back({.draft = std::move(by_stage), .score = *other});
   }
 
